@@ -4,6 +4,7 @@
 #   base < ir < isa < arith < layout < sim < op < pass < target < rt < twin < tune < api
 #
 # A folder uses those to its left.  Beside the row:
+#   tensor uses base and ir;            used by front, api and py
 #   front  uses what is left of pass;   used by api and py
 #   lsp    uses all of the row and front; used by cli
 #   cli    uses tilelang.h, base and lsp; used by py, which runs it
@@ -37,6 +38,8 @@ BEGIN {
     for (j = 1; j <= n; j++)
         may["lsp", order[j]] = 1
     may["api", "front"] = may["lsp", "front"] = may["cli", "base"] = may["cli", "lsp"] = 1
+    may["tensor", "base"] = may["tensor", "ir"] = may["tensor", "tensor"] = may["front", "tensor"] = 1
+    may["api", "tensor"] = may["py", "tensor"] = 1
     may["py", "base"] = may["py", "ir"] = may["py", "front"] = may["py", "api"] = may["py", "target"] = may["py", "cli"] = 1
     for (p in may) {
         split(p, side, SUBSEP)

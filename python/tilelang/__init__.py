@@ -12,6 +12,11 @@ from .env import disable_cache, enable_cache, env, is_cache_enabled  # noqa: E40
 from . import _finder  # noqa: E402
 from .jit import JITKernel, compile, compile_async, jit, par_compile, wait  # noqa: E402
 
+from .tensor import TensorProgram, grad, tensor_program, value_and_grad  # noqa: E402
+
+inf = float("inf")
+nan = float("nan")
+
 _finder.install()
 
 _LAZY = {

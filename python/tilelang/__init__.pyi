@@ -331,3 +331,451 @@ def get_num_sms(device: Any = None) -> Any:
 def determine_fp8_type(fp8_format: Any = "e4m3") -> Any:
     """Returns the 8-bit float of that format on this target."""
     ...
+
+def exp(x: Any) -> Any:
+    """Returns the exp of each element of a tensor."""
+    ...
+
+def exp2(x: Any) -> Any:
+    """Returns the exp2 of each element of a tensor."""
+    ...
+
+def log(x: Any) -> Any:
+    """Returns the log of each element of a tensor."""
+    ...
+
+def log2(x: Any) -> Any:
+    """Returns the log2 of each element of a tensor."""
+    ...
+
+def log1p(x: Any) -> Any:
+    """Returns the log1p of each element of a tensor."""
+    ...
+
+def sqrt(x: Any) -> Any:
+    """Returns the sqrt of each element of a tensor."""
+    ...
+
+def rsqrt(x: Any) -> Any:
+    """Returns the rsqrt of each element of a tensor."""
+    ...
+
+def sin(x: Any) -> Any:
+    """Returns the sin of each element of a tensor."""
+    ...
+
+def cos(x: Any) -> Any:
+    """Returns the cos of each element of a tensor."""
+    ...
+
+def tan(x: Any) -> Any:
+    """Returns the tan of each element of a tensor."""
+    ...
+
+def sinh(x: Any) -> Any:
+    """Returns the sinh of each element of a tensor."""
+    ...
+
+def cosh(x: Any) -> Any:
+    """Returns the cosh of each element of a tensor."""
+    ...
+
+def tanh(x: Any) -> Any:
+    """Returns the tanh of each element of a tensor."""
+    ...
+
+def arctan(x: Any) -> Any:
+    """Returns the arctan of each element of a tensor."""
+    ...
+
+def erf(x: Any) -> Any:
+    """Returns the erf of each element of a tensor."""
+    ...
+
+def sigmoid(x: Any) -> Any:
+    """Returns the sigmoid of each element of a tensor."""
+    ...
+
+def floor(x: Any) -> Any:
+    """Returns the floor of each element of a tensor."""
+    ...
+
+def ceil(x: Any) -> Any:
+    """Returns the ceil of each element of a tensor."""
+    ...
+
+def trunc(x: Any) -> Any:
+    """Returns the trunc of each element of a tensor."""
+    ...
+
+def round(x: Any) -> Any:
+    """Returns the round of each element of a tensor."""
+    ...
+
+def abs(x: Any) -> Any:
+    """Returns the abs of each element of a tensor."""
+    ...
+
+def sign(x: Any) -> Any:
+    """Returns the sign of each element of a tensor."""
+    ...
+
+def isnan(x: Any) -> Any:
+    """Returns the isnan of each element of a tensor."""
+    ...
+
+def isinf(x: Any) -> Any:
+    """Returns the isinf of each element of a tensor."""
+    ...
+
+def isfinite(x: Any) -> Any:
+    """Returns the isfinite of each element of a tensor."""
+    ...
+
+def negative(x: Any) -> Any:
+    """Returns the negative of each element of a tensor."""
+    ...
+
+def invert(x: Any) -> Any:
+    """Returns the invert of each element of a tensor."""
+    ...
+
+def logical_not(x: Any) -> Any:
+    """Returns the logical not of each element of a tensor."""
+    ...
+
+def add(x1: Any, x2: Any) -> Any:
+    """Returns the add of two tensors, element by element."""
+    ...
+
+def subtract(x1: Any, x2: Any) -> Any:
+    """Returns the subtract of two tensors, element by element."""
+    ...
+
+def multiply(x1: Any, x2: Any) -> Any:
+    """Returns the multiply of two tensors, element by element."""
+    ...
+
+def divide(x1: Any, x2: Any) -> Any:
+    """Returns the divide of two tensors, element by element."""
+    ...
+
+def floor_divide(x1: Any, x2: Any) -> Any:
+    """Returns the floor divide of two tensors, element by element."""
+    ...
+
+def remainder(x1: Any, x2: Any) -> Any:
+    """Returns the remainder of two tensors, element by element."""
+    ...
+
+def power(x1: Any, x2: Any) -> Any:
+    """Returns the power of two tensors, element by element."""
+    ...
+
+def maximum(x1: Any, x2: Any) -> Any:
+    """Returns the maximum of two tensors, element by element."""
+    ...
+
+def minimum(x1: Any, x2: Any) -> Any:
+    """Returns the minimum of two tensors, element by element."""
+    ...
+
+def arctan2(x1: Any, x2: Any) -> Any:
+    """Returns the arctan2 of two tensors, element by element."""
+    ...
+
+def less(x1: Any, x2: Any) -> Any:
+    """Returns the less of two tensors, element by element."""
+    ...
+
+def less_equal(x1: Any, x2: Any) -> Any:
+    """Returns the less equal of two tensors, element by element."""
+    ...
+
+def greater(x1: Any, x2: Any) -> Any:
+    """Returns the greater of two tensors, element by element."""
+    ...
+
+def greater_equal(x1: Any, x2: Any) -> Any:
+    """Returns the greater equal of two tensors, element by element."""
+    ...
+
+def equal(x1: Any, x2: Any) -> Any:
+    """Returns the equal of two tensors, element by element."""
+    ...
+
+def not_equal(x1: Any, x2: Any) -> Any:
+    """Returns the not equal of two tensors, element by element."""
+    ...
+
+def bitwise_and(x1: Any, x2: Any) -> Any:
+    """Returns the bitwise and of two tensors, element by element."""
+    ...
+
+def bitwise_or(x1: Any, x2: Any) -> Any:
+    """Returns the bitwise or of two tensors, element by element."""
+    ...
+
+def bitwise_xor(x1: Any, x2: Any) -> Any:
+    """Returns the bitwise xor of two tensors, element by element."""
+    ...
+
+def left_shift(x1: Any, x2: Any) -> Any:
+    """Returns the left shift of two tensors, element by element."""
+    ...
+
+def right_shift(x1: Any, x2: Any) -> Any:
+    """Returns the right shift of two tensors, element by element."""
+    ...
+
+def where(condition: Any, x: Any, y: Any) -> Any:
+    """Returns elements of x where the condition holds, of y elsewhere."""
+    ...
+
+def sum(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Returns the sum along axes, all of them by default."""
+    ...
+
+def mean(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Returns the mean along axes, all of them by default."""
+    ...
+
+def max(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Returns the maximum along axes, all of them by default."""
+    ...
+
+def min(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Returns the minimum along axes, all of them by default."""
+    ...
+
+def prod(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Returns the product along axes, all of them by default."""
+    ...
+
+def any(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Returns whether any element is not 0, along axes."""
+    ...
+
+def all(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Returns whether all elements are not 0, along axes."""
+    ...
+
+def logsumexp(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Returns the logarithm of the sum of exponentials along axes, all of them by default."""
+    ...
+
+def var(x: Any, axis: Any = None, keepdims: Any = False, ddof: Any = 0) -> Any:
+    """Returns the variance along axes."""
+    ...
+
+def std(x: Any, axis: Any = None, keepdims: Any = False, ddof: Any = 0) -> Any:
+    """Returns the standard deviation along axes."""
+    ...
+
+def argmax(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Returns the first position of the max along an axis, of the flat tensor by default."""
+    ...
+
+def argmin(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+    """Returns the first position of the min along an axis, of the flat tensor by default."""
+    ...
+
+def softmax(x: Any, axis: Any = -1) -> Any:
+    """Returns the softmax along an axis."""
+    ...
+
+def log_softmax(x: Any, axis: Any = -1) -> Any:
+    """Returns the log softmax along an axis."""
+    ...
+
+def layer_norm(x: Any, weight: Any = None, bias: Any = None, eps: Any = 1e-05, axis: Any = -1) -> Any:
+    """Returns x minus its mean over its deviation along axes, times weight, plus bias."""
+    ...
+
+def rms_norm(x: Any, weight: Any = None, eps: Any = 1e-06, axis: Any = -1) -> Any:
+    """Returns x over the root of its mean square along axes, times weight."""
+    ...
+
+def relu(x: Any) -> Any:
+    """Returns relu of each element."""
+    ...
+
+def gelu(x: Any) -> Any:
+    """Returns gelu of each element."""
+    ...
+
+def silu(x: Any) -> Any:
+    """Returns silu of each element."""
+    ...
+
+def softplus(x: Any) -> Any:
+    """Returns softplus of each element."""
+    ...
+
+def clip(x: Any, min: Any = None, max: Any = None) -> Any:
+    """Returns elements moved into [min, max]."""
+    ...
+
+def astype(x: Any, dtype: Any) -> Any:
+    """Returns the tensor with elements of another type."""
+    ...
+
+def iota(x: Any, axis: Any = 0, dtype: Any = "int32") -> Any:
+    """Returns the position along an axis, in the shape of a tensor or a given one."""
+    ...
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = "int32") -> Any:
+    """Returns evenly spaced numbers."""
+    ...
+
+def full(shape: Any, value: Any, dtype: Any = "float32") -> Any:
+    """Returns a tensor of one value."""
+    ...
+
+def zeros(shape: Any, dtype: Any = "float32") -> Any:
+    """Returns a tensor of zeros."""
+    ...
+
+def ones(shape: Any, dtype: Any = "float32") -> Any:
+    """Returns a tensor of ones."""
+    ...
+
+def zeros_like(x: Any) -> Any:
+    """Returns zeros in the shape and type of x."""
+    ...
+
+def ones_like(x: Any) -> Any:
+    """Returns ones in the shape and type of x."""
+    ...
+
+def matmul(x1: Any, x2: Any) -> Any:
+    """Returns the matrix product; axes before the last two are batches."""
+    ...
+
+def einsum(spec: Any, *operands: Any) -> Any:
+    """Returns the sum of products that the labels say."""
+    ...
+
+def reshape(x: Any, *shape: Any) -> Any:
+    """Returns the elements in another shape; one extent may be -1."""
+    ...
+
+def transpose(x: Any, *axes: Any) -> Any:
+    """Returns the axes in another order, reversed by default."""
+    ...
+
+def swapaxes(x: Any, axis1: Any, axis2: Any) -> Any:
+    """Returns two axes exchanged."""
+    ...
+
+def expand_dims(x: Any, axis: Any) -> Any:
+    """Returns a new axis of extent 1."""
+    ...
+
+def squeeze(x: Any, axis: Any = None) -> Any:
+    """Returns the tensor without axes of extent 1."""
+    ...
+
+def broadcast_to(x: Any, shape: Any) -> Any:
+    """Returns x stretched to a shape."""
+    ...
+
+def concatenate(xs: Any, axis: Any = 0) -> Any:
+    """Returns tensors one behind the other along an axis."""
+    ...
+
+def stack(xs: Any, axis: Any = 0) -> Any:
+    """Returns tensors one behind the other along a new axis."""
+    ...
+
+def split(x: Any, parts: Any, axis: Any = 0) -> Any:
+    """Returns a tuple of equal parts, or of those between given positions."""
+    ...
+
+def pad(x: Any, width: Any, value: Any = 0) -> Any:
+    """Returns the tensor with so many elements before and behind each axis."""
+    ...
+
+def flip(x: Any, axis: Any = None) -> Any:
+    """Returns the elements in reverse order along axes."""
+    ...
+
+def roll(x: Any, shift: Any, axis: Any) -> Any:
+    """Returns the elements moved around along an axis."""
+    ...
+
+def take(x: Any, indices: Any, axis: Any = None) -> Any:
+    """Returns elements at positions along an axis."""
+    ...
+
+def take_along_axis(x: Any, indices: Any, axis: Any) -> Any:
+    """Returns elements at positions along an axis, one for each element of the positions."""
+    ...
+
+def scatter(x: Any, indices: Any, values: Any, axis: Any = 0) -> Any:
+    """Returns x with values put at positions along an axis."""
+    ...
+
+def scatter_add(x: Any, indices: Any, values: Any, axis: Any = 0) -> Any:
+    """Returns x with values added at positions along an axis."""
+    ...
+
+def one_hot(x: Any, n: Any, dtype: Any = "float32") -> Any:
+    """Returns 1 at the position that each element says, 0 elsewhere, along a new last axis."""
+    ...
+
+def cumsum(x: Any, axis: Any = -1, reverse: Any = False) -> Any:
+    """Returns running sums along an axis."""
+    ...
+
+def conv(x: Any, weight: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: Any = 1) -> Any:
+    """Returns the convolution of x (n, c, ...) by weight (o, c / groups, ...)."""
+    ...
+
+def max_pool(x: Any, size: Any, stride: Any = None, padding: Any = 0) -> Any:
+    """Returns the maximum of windows of the last axes."""
+    ...
+
+def avg_pool(x: Any, size: Any, stride: Any = None, padding: Any = 0) -> Any:
+    """Returns the mean of windows of the last axes."""
+    ...
+
+def sort(x: Any, axis: Any = -1, descending: Any = False) -> Any:
+    """Returns elements in order along an axis, equal ones as they were."""
+    ...
+
+def argsort(x: Any, axis: Any = -1, descending: Any = False) -> Any:
+    """Returns positions of elements in order along an axis, equal ones as they were."""
+    ...
+
+def top_k(x: Any, k: Any, axis: Any = -1) -> Any:
+    """Returns the k largest elements along an axis and their positions."""
+    ...
+
+def random_bits(shape: Any, seed: Any = 0) -> Any:
+    """Returns random uint32 numbers (Philox)."""
+    ...
+
+def random_uniform(shape: Any, seed: Any = 0) -> Any:
+    """Returns random float32 numbers of [0, 1)."""
+    ...
+
+def random_normal(shape: Any, seed: Any = 0) -> Any:
+    """Returns random float32 numbers of mean 0 and deviation 1."""
+    ...
+
+def quantize_tensor(x: Any, dtype: Any = "int8", axis: Any = None) -> Any:
+    """Returns (integers, scale): x over its scale, rounded; a scale for each position off the axes."""
+    ...
+
+def dequantize_tensor(q: Any, scale: Any, dtype: Any = "float32") -> Any:
+    """Returns integers times their scale."""
+    ...
+
+def grad(f: Any, argnums: Any = 0) -> Any:
+    """Returns a function that gives derivatives of f, which gives one number, by arguments."""
+    ...
+
+def value_and_grad(f: Any, argnums: Any = 0) -> Any:
+    """Returns a function that gives (f, derivatives)."""
+    ...

@@ -75,7 +75,7 @@ static uint64_t pass_set(Arena *a, const char *list, bool only_opt)
         size_t n = strcspn(s, ",");
         char *name = arena_strndup(a, s, n);
         s += n + (s[n] == ',');
-        if (!strcmp(name, "tile") || !strcmp(name, "tile-form"))
+        if (!strcmp(name, "tile") || !strcmp(name, "tile-form") || !strcmp(name, "program"))
             continue;
         if (!strcmp(name, "all")) {
             set = ~(uint64_t)0;
@@ -223,6 +223,20 @@ static void lower_second(Build *b, const Request *r)
     b->func->overlapping = f;
 }
 
+/* A tensor program as the text that was compiled; what became of it as comments. */
+static void print_program(Build *b)
+{
+    const char *s = b->func->explain;
+    if (!b->func->tiles)
+        recover_throw(STATUS_USER, "'%s' is a kernel, not a tensor program [not-a-program]",
+                      b->func->name);
+    str_puts(&b->dump, b->func->tiles);
+    for (const char *end; *s; s = end + 1) {
+        end = strchr(s, '\n');
+        str_printf(&b->dump, "# %.*s\n", (int)(end - s), s);
+    }
+}
+
 static void lower(Build *b, const Request *r)
 {
     PassOptions o = pass_options(b, r);
@@ -236,6 +250,8 @@ static void lower(Build *b, const Request *r)
         print_func(&b->report, b->tile);
     if (dumps_tile_form(r) && !r->dump_dir)
         print_func(&b->dump, b->tile);
+    if (r->dump && !strcmp(r->dump, "program"))
+        print_program(b);
     if (r->check_each || r->check_text)
         b->checker = checker_new(b);
     if (r->check_each) {

@@ -5,7 +5,7 @@
 typedef struct {
     CommonOptions common;
     const char *after;
-    bool source, plans, passes, list, header;
+    bool source, plans, passes, list, header, tiles;
 } DumpOptions;
 
 static const Opt opts[] = {
@@ -15,6 +15,8 @@ static const Opt opts[] = {
     {"source", 0, OPT_FLAG, NULL, "the C code", offsetof(DumpOptions, source)},
     {"header", 0, OPT_FLAG, NULL, "the C declarations of a bundle", offsetof(DumpOptions, header)},
     {"plans", 0, OPT_FLAG, NULL, "what was decided, and why", offsetof(DumpOptions, plans)},
+    {"tiles", 0, OPT_FLAG, NULL, "the kernels of a tensor program, and what was fused",
+     offsetof(DumpOptions, tiles)},
     {"passes", 0, OPT_FLAG, NULL, "list the passes", offsetof(DumpOptions, passes)},
     {"list", 0, OPT_FLAG, NULL, "list the kernels of the file and their knobs",
      offsetof(DumpOptions, list)},
@@ -45,7 +47,7 @@ static int dump(Job *j, const DumpOptions *o)
 {
     bool whole = o->source || o->plans || o->header;
     tl_options t = {.no_build = true, .stop_after = whole ? NULL : o->after,
-                    .dump = whole || o->after ? NULL : "tile"};
+                    .dump = whole || o->after ? NULL : o->tiles ? "program" : "tile"};
     tl_kernel *k = NULL;
 
     if (t.dump)

@@ -1,5 +1,6 @@
 /* builtin_extern.c -- addresses, and C functions called by name. */
 #include "front/builtin.h"
+#include "front/eval.h"
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
@@ -292,7 +293,6 @@ static Value spec_attr(Eval *ev, const Value *v, const char *name)
 
 Value language_attr(Eval *ev, Span at, const Value *v, const char *name)
 {
-    (void)at;
     switch (v->kind) {
     case V_DTYPE: return dtype_attr(ev, v, name);
     case V_BUFFER:
@@ -301,6 +301,7 @@ Value language_attr(Eval *ev, Span at, const Value *v, const char *name)
     case V_LAYOUT: return layout_attr(ev, v, name);
     case V_TENSOR: return spec_attr(ev, v, name);
     case V_BUILTIN: return builtin_attr(ev, v, name);
+    case V_NODE: return tensor_attr(ev, at, v, name);
     default: return unbound;
     }
 }

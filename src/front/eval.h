@@ -99,6 +99,7 @@ const Stmt *split_at_grid_sync(Kernel *k, const Stmt *body);
 void trace_thread_body(Kernel *k); /* lone stores happen once; barriers where they must be */
 
 /* trace.c */
+Value param_annotation(Eval *ev, Scope *in, const Function *fn, const AstParam *p);
 void declare_parameter(Eval *ev, Scope *s,
                        const AstStmt *st); /* `A: T.Tensor(…)` in an eager body */
 bool declared_in_body(const AstFunc *f, const char *name);
@@ -117,6 +118,14 @@ bool attr_foreign(Eval *ev, Span at, void *foreign, const char *name, Value *out
 bool index_foreign(Eval *ev, Span at, const Value *v, const Value *index, Value *out);
 Value call_foreign(Eval *ev, Span at, const Value *callee, const CallArgs *args);
 const AstFunc *parse_def(Ir *ir, const Source *src); /* the first def of a text */
+
+/* tensor_value.c: false where no operand is a tensor of a tensor program */
+bool tensor_binary(Eval *ev, Span at, TokenKind op, const Value *a, const Value *b, Value *out);
+bool tensor_unary(Eval *ev, Span at, TokenKind op, const Value *a, Value *out);
+Value tensor_attr(Eval *ev, Span at, const Value *v, const char *name);
+Value tensor_index(Eval *ev, Span at, const Value *v, const Value *index);
+/* tensor_program.c */
+Func *tensor_load(Eval *ev, Function *fn);
 
 /* python.c */
 const Builtin *python_method(const Value *v, const char *name);

@@ -374,6 +374,10 @@ static Value call_opaque(Eval *ev, Span at, const Value *callee)
 
 static Value call_value_function(Eval *ev, Span at, Function *fn, const CallArgs *args)
 {
+    if (fn->kind == FN_TENSOR && ev->graph) /* a part of the program that calls it */
+        return call_function(ev, at, fn, NULL, args);
+    if (fn->kind == FN_TENSOR)
+        return value_opaque(ev, arena_printf(ev->arena, "%s()", fn->ast->name));
     bool kernel = fn->kind == FN_PRIM || fn->kind == FN_JIT;
     if (kernel && ev->trace)
         diag_fail(ev->diag, at,

@@ -443,7 +443,7 @@ static bool is_hosts(const Value *v)
 Value eval_binary(Eval *ev, Span at, TokenKind op, const Value *a, const Value *b)
 {
     Value out;
-    if (python_binary(ev, at, op, a, b, &out))
+    if (python_binary(ev, at, op, a, b, &out) || tensor_binary(ev, at, op, a, b, &out))
         return out;
     if ((a->kind == V_DTYPE && b->kind == V_STR) || (a->kind == V_STR && b->kind == V_DTYPE)) {
         Value x = a->kind == V_DTYPE ? dtype_text(ev, a) : *a,
@@ -474,6 +474,8 @@ Value eval_binary(Eval *ev, Span at, TokenKind op, const Value *a, const Value *
 Value eval_unary(Eval *ev, Span at, TokenKind op, const Value *a)
 {
     Value out;
+    if (op != TK_NOT && tensor_unary(ev, at, op, a, &out))
+        return out;
     if (op == TK_NOT) {
         if (!is_runtime(a))
             return value_bool(!value_truth(ev, at, a));
@@ -622,6 +624,9 @@ Value eval_compare(Eval *ev, Span at, TokenKind op, const Value *a, const Value 
     Value out;
     bool equality = op == TK_EQ || op == TK_NE;
     Value both[2] = {*a, *b}, swapped[2] = {*b, *a};
+    if (op != TK_IN && op != TK_NOT_IN && op != TK_IS && op != TK_IS_NOT &&
+        tensor_binary(ev, at, op, a, b, &out))
+        return out;
     switch (op) {
     case TK_IN: case TK_NOT_IN:
         if (host_op(ev, at, "__contains__", swapped, 2, &out) && out.kind == V_BOOL)

@@ -56,6 +56,7 @@ typedef enum {
     V_CLASS,
     V_OBJECT,  /* object: user classes, meta classes, dataclass-like things */
     V_FOREIGN, /* foreign: a value of the host language */
+    V_NODE,    /* node: a tensor of a tensor program */
 } ValueKind;
 
 typedef struct Value Value;
@@ -92,6 +93,7 @@ struct Value {
         Func *irfunc;
         Object *object;
         void *foreign;
+        struct Node *node;
     } u;
 };
 
@@ -106,7 +108,7 @@ struct TensorSpec { /* T.Tensor, T.StridedTensor, T.SharedBuffer, T.ptr, a dtype
     bool is_ref;      /* T.Ref[...] */
 };
 
-typedef enum { FN_PLAIN, FN_PRIM, FN_MACRO, FN_JIT, FN_INLINE } FunctionKind;
+typedef enum { FN_PLAIN, FN_PRIM, FN_MACRO, FN_JIT, FN_INLINE, FN_TENSOR } FunctionKind;
 
 struct Function {
     const AstFunc *ast;
@@ -230,6 +232,7 @@ struct Eval {
     const Host *host;     /* names not known here; NULL for `tl` */
     void *host_data;
     Trace *trace;
+    struct Graph *graph;  /* of the tensor program being traced, or NULL */
     Scope *globals;       /* of the module being run */
     int depth;
     uint64_t steps;       /* compile-time work; past a limit [too-much-work] */
@@ -442,6 +445,9 @@ typedef struct {
 /* An evaluator for the functions of a host, and for what it calls outside of any. */
 Eval *front_eval(Ir *ir, const TraceRequest *r);
 Func *front_trace(Eval *ev, const TraceRequest *r); /* throws on error */
+/* A tensor program of the host: kind FN_TENSOR, shapes and key as given.  argnums, unless NULL: its
+ * derivatives by those parameters instead; with_value: its value before them. */
+struct Graph *front_tensor(Eval *ev, const TraceRequest *r, const Value *argnums, bool with_value);
 /* A macro or helper of the host, as a value it can answer with when its name is asked for. */
 Value front_define(Eval *ev, const Source *src, FunctionKind kind, void *host_data);
 

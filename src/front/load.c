@@ -164,7 +164,7 @@ static bool is_kernel_like(const Value *v)
     if (v->kind != V_FUNCTION)
         return false;
     const Function *fn = v->u.func;
-    return fn->kind == FN_JIT || fn->kind == FN_PRIM ||
+    return fn->kind == FN_JIT || fn->kind == FN_PRIM || fn->kind == FN_TENSOR ||
            (fn->kind == FN_PLAIN && has_prim_func(fn->ast->body, fn->ast->nbody));
 }
 
@@ -464,6 +464,11 @@ static Func *as_func(Eval *ev, const Function *fn, const Value *v)
 
 static Func *load_function(Eval *ev, Function *fn)
 {
+    if (fn->kind == FN_TENSOR) {
+        Func *program = tensor_load(ev, fn);
+        refuse_unused(ev, fn);
+        return program;
+    }
     if (fn->kind == FN_PRIM) {
         refuse_unused(ev, fn);
         Func *f = trace_function(ev, fn, NULL);

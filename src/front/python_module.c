@@ -300,6 +300,19 @@ static Value jit_decorator(BuiltinCall *c)
     return value_method(c->ev, &c->arg[1], &jit_row, NULL);
 }
 
+static Value tensor_decorator(BuiltinCall *c)
+{
+    if (c->arg[0].kind == V_NONE)
+        return (Value){.kind = V_BUILTIN, .u.builtin = c->b};
+    if (c->arg[0].kind != V_FUNCTION)
+        diag_fail(c->ev->diag, c->span, "tl.tensor_program needs a function, not %s [decorator]",
+                  value_kind_name(&c->arg[0]));
+    Function *fn = NEW(c->ev->arena, Function);
+    *fn = *c->arg[0].u.func;
+    fn->kind = FN_TENSOR;
+    return value_function(fn);
+}
+
 /* tilelang.compile(func, out_idx=…): what is compiled is the function itself. */
 static Value compile_call(BuiltinCall *c)
 {
@@ -359,6 +372,7 @@ static const ModuleRow rows[] = {
     ROW("tilelang", "autotune", "*args, **keys", keep_as_is),
     ROW("tilelang.autotuner", "autotune", "*args, **keys", keep_as_is),
     ROW("tilelang.autotuner", "jit", "func=None, **options", jit_decorator),
+    ROW("tilelang", "tensor_program", "func=None, *, target=None", tensor_decorator),
     ROW("tilelang", "DataType", "x", data_type),
     ROW("tilelang", "compile", "func, out_idx=None, *rest, **options", compile_call),
 #undef ROW
@@ -389,7 +403,7 @@ Value python_attr(Eval *ev, Span at, const char *module, const char *name)
     for (int i = 0; i < COUNT(rows); i++)
         if (!strcmp(rows[i].module, module) && !strcmp(rows[i].b.name, name))
             return (Value){.kind = V_BUILTIN, .u.builtin = &rows[i].b};
-    if (!strcmp(module, "math"))
+    if (!strcmp(module, "math") || !strcmp(module, "tilelang"))
         for (int i = 0; i < COUNT(numbers); i++)
             if (!strcmp(numbers[i].name, name))
                 return value_float(numbers[i].v);

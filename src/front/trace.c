@@ -141,7 +141,7 @@ static Value annotation_value(Eval *ev, Scope *s, const Ast *e)
 }
 
 /* A host that ran the def has the values: names that only annotations use are not in closures. */
-static Value param_annotation(Eval *ev, Scope *in, const Function *fn, const AstParam *p)
+Value param_annotation(Eval *ev, Scope *in, const Function *fn, const AstParam *p)
 {
     Value v;
     return host_param(ev, fn->closure, 'a', p, &v) ? v : annotation_value(ev, in, p->annotation);

@@ -169,6 +169,7 @@ const char *value_kind_name(const Value *v)
         [V_CLASS] = "a class",
         [V_OBJECT] = "an object",
         [V_FOREIGN] = "a Python object",
+        [V_NODE] = "a tensor",
     };
     if (v->kind == V_BUFFER && v->u.buf->scope == MEM_GLOBAL)
         return "a tensor";
@@ -219,6 +220,9 @@ bool value_truth(Eval *ev, Span at, const Value *v)
             diag_fail(ev->diag, at, "the whole of '%s' cannot be a condition; index one element "
                       "[buffer-condition]", v->u.buf->name);
         /* fall through */
+    case V_NODE:
+        diag_fail(ev->diag, at, "the elements of a tensor are known only when the program runs; "
+                  "tl.where chooses between tensors [tensor-condition]");
     case V_EXPR: case V_REGION:
         diag_fail(ev->diag, at, "this value is known only at run time, and a truth value is needed "
                   "at compile time [runtime-condition]");

@@ -476,6 +476,7 @@ Value value_index(Eval *ev, Span at, const Value *v, const Value *index)
         if (index_foreign(ev, at, v, index, &out))
             return out;
         break;
+    case V_NODE: return tensor_index(ev, at, v, index);
     case V_EXPR:
         if (v->u.expr->lanes > 1 && index->kind == V_INT && index->u.i >= 0 &&
             index->u.i < v->u.expr->lanes)

@@ -110,6 +110,7 @@ void value_repr(Eval *ev, Str *out, const Value *v, bool quote)
     case V_METHOD: str_puts(out, "<method>"); break;
     case V_MODULE: str_printf(out, "<module '%s'>", v->u.s.text); break;
     case V_OPAQUE: str_puts(out, v->u.s.text); break;
+    case V_NODE: str_puts(out, "<tensor>"); break;
     case V_EXPR: print_expr(out, v->u.expr); break;
     case V_BUFFER: str_puts(out, v->u.buf->name); break;
     case V_REGION: repr_region(out, v); break;

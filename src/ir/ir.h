@@ -830,6 +830,7 @@ struct Func {
     Ir *ir;
     Diag *diag;
     const char *name;
+    const char *tiles, *explain; /* of a tensor program: its source, and what became of it */
     const char *known_as;  /* the function of the file that gives it, when that is another */
     Span span;
     VEC(Param) params;

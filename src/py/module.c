@@ -268,6 +268,7 @@ static PyObject *ask_target_table(PyObject *self, PyObject *unused)
 static PyMethodDef functions[] = {
     {"trace", (PyCFunction)(void (*)(void))py_trace, METH_VARARGS | METH_KEYWORDS,
      "A function of Python as a kernel."},
+    {"tensor", py_tensor, METH_VARARGS, "A tensor program as source of tiles."},
     {"read", py_read, METH_VARARGS, "A trace from the text of one."},
     {"look", py_look, METH_VARARGS, "Whether a function is eager, and its parameters."},
     {"evaluate", py_evaluate, METH_VARARGS, "A recipe outside of any kernel."},

@@ -5,6 +5,7 @@
  *   value.c    live values as Python objects     builtin.c  T.names as Python callables
  *   kernel.c   compiled kernels                  array.c    numpy, torch, DLPack as tensors
  *   call.c     calls of them                     error.c    messages into exceptions
+ *   tensor.c   tensor programs
  *
  * Nothing here throws across a frame of Python: entries open a recovery frame (py_enter), hooks
  * return a status.  Live values belong to one Trace, whose objects hold it; tracing happens on the
@@ -63,6 +64,11 @@ typedef struct {
 
 /* trace.c */
 PyTrace *trace_now(void); /* innermost of this thread, NULL */
+PyTrace *trace_new(const char *target, void *host_data); /* NULL: an exception is set */
+void trace_push(PyTrace *t);
+void trace_pop(PyTrace *t);
+void trace_close(PyTrace *t);
+PyObject *py_tensor(PyObject *self, PyObject *args); /* tensor.c */
 PyObject *py_trace(PyObject *self, PyObject *args, PyObject *keys);
 PyObject *py_read(PyObject *self, PyObject *args);
 PyObject *py_look(PyObject *self, PyObject *args);

@@ -11,13 +11,13 @@ PyTrace *trace_now(void)
     return innermost;
 }
 
-static void trace_push(PyTrace *t)
+void trace_push(PyTrace *t)
 {
     t->outer = innermost;
     innermost = t;
 }
 
-static void trace_pop(PyTrace *t)
+void trace_pop(PyTrace *t)
 {
     innermost = t->outer;
     t->outer = NULL;
@@ -82,7 +82,7 @@ bool py_enter(PyTrace *t, void (*work)(void *arg), void *arg)
 }
 
 /* No kernel is traced in it any more: objects kept for it may hold it in turn. */
-static void trace_close(PyTrace *t)
+void trace_close(PyTrace *t)
 {
     PyList_SetSlice(t->keep, 0, PyList_Size(t->keep), NULL);
     t->known = (Map){0};
@@ -113,7 +113,7 @@ static void begin(void *arg)
     q->t->ev = front_eval(k->build.ir, &r);
 }
 
-static PyTrace *trace_new(const char *target, void *host_data)
+PyTrace *trace_new(const char *target, void *host_data)
 {
     allocfunc alloc = (allocfunc)PyType_GetSlot(py.trace_type, Py_tp_alloc);
     PyTrace *t = (PyTrace *)alloc(py.trace_type, 0);

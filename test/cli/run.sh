@@ -308,6 +308,7 @@ check dump_after 0 'instr' "$TL" dump "$here/gemm.py" --after lower_tiles
 check plans 0 '^kernel' "$TL" dump "$here/gemm.py" --plans
 check list_kernels 0 '^matmul jit \(M=256' "$TL" dump "$here/gemm.py" --list
 check skip_needs_opt 1 'pass-not-optional' "$TL" build "$here/gemm.py" --skip lower_tiles
+check not_a_program 1 'not-a-program' "$TL" dump "$here/gemm.py" --tiles
 check unknown_pass 1 'pass-unknown' "$TL" build "$here/gemm.py" --stop-after nothing
 check time 0 'read and trace' "$TL" build "$here/gemm.py" --time
 check check_each 0 'matmul' "$TL" build "$here/gemm.py" M=64 N=64 K=64 --check-each

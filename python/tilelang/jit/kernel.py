@@ -245,7 +245,7 @@ class JITKernel:
         k._ins = [i for i, p in enumerate(k.params) if not p.is_output]
         k._dynamic = any(None in p.shape for p in k.params if p.is_output)
         for i in k._outs:
-            if not k.params[i].shape:
+            if k.params[i].shape is None:
                 raise ValueError("the output %r has no dimensions" % k.params[i].name)
         return k
 

@@ -1,0 +1,169 @@
+"""Tensor programs: what is computed, in numpy's words; the compiler makes kernels of it."""
+
+import functools
+import threading
+
+from . import _core, _source, _target
+from .jit import compile as _compile
+
+_serial = 0
+_lock = threading.Lock()
+
+
+def _dtype_of(x):
+    """The name of an array's dtype, None for what is no array."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None or not hasattr(x, "shape"):
+        return None
+    name = str(getattr(dtype, "name", dtype))
+    return name.rsplit(".", 1)[-1]
+
+
+def _contiguous(x):
+    """Kernels take rows as they stand in memory, one behind the other."""
+    if type(x).__module__ == "numpy":
+        import numpy
+
+        return numpy.asarray(x, order="C")
+    return x.contiguous() if hasattr(x, "contiguous") else x
+
+
+def _run_text(text, name, serial):
+    """The function of a text that was made; its lines are found by inspect."""
+    import linecache
+
+    file = "<tiles of %s %d>" % (name, serial)
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    scope = {}
+    exec(compile(text, file, "exec"), scope)
+    return scope[name]
+
+
+class Compiled:
+    """A tensor program for some shapes and types: its source, and the kernel made of it."""
+
+    def __init__(self, name, made, target):
+        global _serial
+        self.tiles, self.explain, self.outputs = made
+        self._name, self._target, self._kernel = name, target, None
+        with _lock:
+            _serial += 1
+            self._serial = _serial
+        self._making = threading.Lock()
+
+    @property
+    def kernel(self):
+        with self._making:
+            if self._kernel is None:
+                func = _run_text(self.tiles, self._name, self._serial)
+                n = len(func.params)
+                self._kernel = _compile(func, out_idx=list(range(n - self.outputs, n)),
+                                        target=self._target)
+        return self._kernel
+
+
+class TensorProgram:
+    """What @tl.tensor_program makes of a function.  Shapes and types come from the call; arguments
+    that are no arrays are constants of the program."""
+
+    def __init__(self, func, target="auto", argnums=None, with_value=False):
+        functools.update_wrapper(self, func)
+        self._func, self._target = func, target
+        self._argnums, self._with_value = argnums, with_value
+        self._known = {}
+        self._last = None
+        code = func.__code__
+        self._params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+    def _bind(self, args, keys):
+        if len(args) > len(self._params):
+            raise TypeError("%s() takes %d arguments, not %d"
+                            % (self.__name__, len(self._params), len(args)))
+        given = dict(zip(self._params, args))
+        for name, value in keys.items():
+            if name not in self._params:
+                raise TypeError("%s() got an unexpected keyword argument %r"
+                                % (self.__name__, name))
+            if name in given:
+                raise TypeError("%s() got multiple values for argument %r" % (self.__name__, name))
+            given[name] = value
+        return given
+
+    def _compiled(self, given):
+        arrays, shapes, numbers = [], {}, {}
+        for name in self._params:
+            if name not in given:
+                continue
+            dtype = _dtype_of(given[name])
+            if dtype is None:
+                numbers[name] = given[name]
+            else:
+                shapes[name] = (tuple(int(n) for n in given[name].shape), dtype)
+                arrays.append(_contiguous(given[name]))
+        target = str(_target.determine_target(self._target))
+        key = (target, tuple(shapes.items()), repr(sorted(numbers.items())))
+        found = self._known.get(key)
+        if found is None:
+            file, text = _source.text_of(self._func)
+            made = _core.tensor(file, text, _source.names_of(self._func), numbers, shapes, target,
+                                self._argnums, self._with_value)
+            found = self._known.setdefault(key, Compiled(self._func.__name__, made, target))
+        self._last = found
+        return found, arrays
+
+    def __call__(self, *args, **keys):
+        if _core.tracing():
+            return self._func(*args, **keys)
+        found, arrays = self._compiled(self._bind(args, keys))
+        got = found.kernel(*arrays)
+        if found.outputs == 1 and isinstance(got, (list, tuple)):
+            return got[0]
+        return tuple(got) if isinstance(got, list) else got
+
+    def compile(self, *args, **keys):
+        """The program for such arguments: .tiles, .explain, .kernel."""
+        return self._compiled(self._bind(args, keys))[0]
+
+    def _shown(self, args, keys):
+        if args or keys:
+            return self.compile(*args, **keys)
+        if self._last is None:
+            raise ValueError("%s was not called yet: give arrays of the shapes in question"
+                             % self.__name__)
+        return self._last
+
+    def tiles(self, *args, **keys):
+        """Its kernels as source of the developer level, for such arguments or those of the last
+        call."""
+        return self._shown(args, keys).tiles
+
+    def explain(self, *args, **keys):
+        """What was fused into each kernel, what not and why, with bytes and flops."""
+        return self._shown(args, keys).explain
+
+
+def tensor_program(func=None, *, target="auto"):
+    """Make a tensor program of a function: whole tensors in numpy's words, tl.NAME."""
+    if func is None:
+        return lambda f: TensorProgram(f, target)
+    return TensorProgram(func, target)
+
+
+def _derived(f, argnums, with_value):
+    plain = f._func if isinstance(f, TensorProgram) else f
+    argnums = list(argnums) if isinstance(argnums, tuple) else argnums
+    return TensorProgram(plain, getattr(f, "_target", "auto"), argnums, with_value)
+
+
+def grad(f, argnums=0):
+    """A tensor program that gives the derivatives of f, which gives one number, by arguments."""
+    if _core.tracing():
+        return _core.builtin("tilelang.grad")(f, argnums)
+    return _derived(f, argnums, False)
+
+
+def value_and_grad(f, argnums=0):
+    """The same, after the value of f."""
+    if _core.tracing():
+        return _core.builtin("tilelang.value_and_grad")(f, argnums)
+    return _derived(f, argnums, True)

@@ -1,0 +1,363 @@
+/* builtin_tensor.c -- tl.NAME of elements, reductions and products. */
+#include "front/tensor.h"
+
+#include <math.h>
+
+static const char *name_of(const BuiltinCall *c)
+{
+    return strchr(c->b->name, '.') + 1;
+}
+
+static bool is_named(const BuiltinCall *c, const char *name)
+{
+    return !strcmp(name_of(c), name);
+}
+
+/* ---- elements -------------------------------------------------------------------------------- */
+
+Value do_tensor_elem(BuiltinCall *c)
+{
+    Elem e = elem_find(name_of(c));
+    Node *arg[3] = {NULL, NULL, NULL};
+    const Node *like = NULL;
+    Graph *g = call_graph(c);
+    for (int i = elem_table[e].rule == 'w'; i < elem_table[e].arity && !like; i++)
+        like = c->arg[i].kind == V_NODE ? c->arg[i].u.node : NULL;
+    for (int i = 0; i < elem_table[e].arity; i++)
+        arg[i] = to_node(c->ev, c->arg_span[i], &c->arg[i], like, call_what(c, i));
+    g->at = c->span;
+    return node_value(node_elem(g, e, arg[0], arg[1], arg[2]));
+}
+
+static Node *gelu(Graph *g, Node *x)
+{
+    Node *e = build_unary(g, ELEM_ERF, build_number(g, ELEM_MUL, x, 0.70710678118654752));
+    return build_binary(g, ELEM_MUL, build_number(g, ELEM_MUL, x, 0.5),
+                        build_number(g, ELEM_ADD, e, 1));
+}
+
+/* max(x, 0) + log(1 + exp(-|x|)): never too large. */
+static Node *softplus(Graph *g, Node *x)
+{
+    Node *far = build_unary(g, ELEM_NEGATIVE, build_unary(g, ELEM_ABS, x));
+    return build_binary(g, ELEM_ADD, build_number(g, ELEM_MAXIMUM, x, 0),
+                        build_unary(g, ELEM_LOG1P, build_unary(g, ELEM_EXP, far)));
+}
+
+Value do_tensor_activation(BuiltinCall *c)
+{
+    Node *x = arg_node(c, 0);
+    Graph *g = c->ev->graph;
+    if (is_named(c, "relu"))
+        return node_value(build_number(g, ELEM_MAXIMUM, x, 0));
+    if (is_named(c, "gelu"))
+        return node_value(gelu(g, x));
+    if (is_named(c, "softplus"))
+        return node_value(softplus(g, x));
+    return node_value(build_binary(g, ELEM_MUL, x, build_unary(g, ELEM_SIGMOID, x)));
+}
+
+Value do_tensor_clip(BuiltinCall *c)
+{
+    Node *x = arg_node(c, 0);
+    Graph *g = c->ev->graph;
+    for (int i = 1; i < 3; i++)
+        if (arg_given(c, i))
+            x = build_binary(g, i == 1 ? ELEM_MAXIMUM : ELEM_MINIMUM, x,
+                             to_node(c->ev, c->arg_span[i], &c->arg[i], x, call_what(c, i)));
+    return node_value(x);
+}
+
+Value do_tensor_astype(BuiltinCall *c)
+{
+    Node *x = arg_node(c, 0);
+    return node_value(node_cast(c->ev->graph, x, arg_dtype(c, 1, NULL)));
+}
+
+/* ---- new tensors ----------------------------------------------------------------------------- */
+
+static int new_shape(const BuiltinCall *c, int i, int64_t *shape)
+{
+    int n = to_extents(c->ev, c->arg_span[i], &c->arg[i], shape, call_what(c, i));
+    for (int d = 0; d < n; d++)
+        if (shape[d] < 0)
+            arg_fail(c, i, "has an extent of %lld [tensor-shape]", (long long)shape[d]);
+    return n;
+}
+
+Value do_tensor_iota(BuiltinCall *c)
+{
+    int64_t shape[TENSOR_RANK];
+    Graph *g = call_graph(c);
+    int rank;
+    if (c->arg[0].kind == V_NODE) {
+        rank = c->arg[0].u.node->rank;
+        memcpy(shape, c->arg[0].u.node->shape, sizeof shape);
+    } else {
+        rank = new_shape(c, 0, shape);
+    }
+    int axis = to_axis(c->ev, c->arg_span[1], &c->arg[1], rank, call_what(c, 1));
+    return node_value(node_iota(g, arg_dtype(c, 2, NULL), rank, shape, axis));
+}
+
+Value do_tensor_arange(BuiltinCall *c)
+{
+    Graph *g = call_graph(c);
+    bool two = arg_given(c, 1);
+    int64_t from = two ? arg_int(c, 0) : 0, to = arg_int(c, two ? 1 : 0), step = arg_int(c, 2);
+    if (step == 0)
+        arg_fail(c, 2, "must not be 0 [tensor-subscript]");
+    int64_t n = step > 0 ? (to - from + step - 1) / step : (from - to - step - 1) / -step;
+    n = MAX(n, 0);
+    Node *x = node_iota(g, arg_dtype(c, 3, NULL), 1, &n, 0);
+    x = step == 1 ? x : build_number(g, ELEM_MUL, x, (double)step);
+    return node_value(from ? build_number(g, ELEM_ADD, x, (double)from) : x);
+}
+
+Value do_tensor_full(BuiltinCall *c)
+{
+    int64_t shape[TENSOR_RANK];
+    Graph *g = call_graph(c);
+    int rank = new_shape(c, 0, shape);
+    bool given = is_named(c, "full");
+    DType t = arg_dtype(c, given ? 2 : 1, NULL);
+    if (!given)
+        return node_value(node_full(g, t, is_named(c, "ones"), rank, shape));
+    Node *v = arg_node(c, 1);
+    return node_value(node_broadcast(g, node_cast(g, v, t), rank, shape));
+}
+
+Value do_tensor_like(BuiltinCall *c)
+{
+    Node *x = arg_node(c, 0);
+    return node_value(node_full(c->ev->graph, x->type, is_named(c, "ones_like"), x->rank,
+                                x->shape));
+}
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+static Node *variance(Graph *g, Node *x, const bool *axes, int64_t ddof)
+{
+    int64_t n = 1;
+    if (!dtype_is_float(x->type))
+        x = node_cast(g, x, DT_F32);
+    for (int d = 0; d < x->rank; d++)
+        n *= axes[d] ? x->shape[d] : 1;
+    Node *mean = keep_axes(g, build_mean(g, x, axes), x, axes);
+    Node *far = build_binary(g, ELEM_SUB, x, mean);
+    Node *sum = node_reduce(g, REDUCE_SUM, build_binary(g, ELEM_MUL, far, far), axes);
+    return build_number(g, ELEM_MUL, sum, 1.0 / (double)(n - ddof));
+}
+
+static Node *logsumexp(Graph *g, Node *x, const bool *axes)
+{
+    Node *most = node_reduce(g, REDUCE_MAX, x, axes), *kept = keep_axes(g, most, x, axes);
+    Node *e = build_unary(g, ELEM_EXP, build_binary(g, ELEM_SUB, x, kept));
+    Node *sum = node_reduce(g, REDUCE_SUM, e, axes);
+    return build_binary(g, ELEM_ADD, build_unary(g, ELEM_LOG, sum), most);
+}
+
+static Node *truths(Graph *g, Node *x, const bool *axes, ReduceHow how)
+{
+    Node *is = node_cast(g, node_cast(g, x, DT_BOOL), DT_I32);
+    return node_cast(g, node_reduce(g, how, is, axes), DT_BOOL);
+}
+
+static Node *reduced(BuiltinCall *c, Node *x, const bool *axes)
+{
+    Graph *g = c->ev->graph;
+    if (is_named(c, "any") || is_named(c, "all"))
+        return truths(g, x, axes, is_named(c, "any") ? REDUCE_MAX : REDUCE_MIN);
+    if (x->type == DT_BOOL)
+        x = node_cast(g, x, DT_I32);
+    if (is_named(c, "mean"))
+        return build_mean(g, x, axes);
+    if (is_named(c, "logsumexp"))
+        return logsumexp(g, dtype_is_float(x->type) ? x : node_cast(g, x, DT_F32), axes);
+    if (is_named(c, "var") || is_named(c, "std")) {
+        Node *v = variance(g, x, axes, arg_int(c, 3));
+        return is_named(c, "std") ? build_unary(g, ELEM_SQRT, v) : v;
+    }
+    ReduceHow how = is_named(c, "max")    ? REDUCE_MAX
+                    : is_named(c, "min")  ? REDUCE_MIN
+                    : is_named(c, "prod") ? REDUCE_PROD
+                                          : REDUCE_SUM;
+    if ((how == REDUCE_SUM || how == REDUCE_PROD) && dtype_is_int(x->type) &&
+        dtype_bits(x->type) < 32)
+        x = node_cast(g, x, DT_I32);
+    return node_reduce(g, how, x, axes);
+}
+
+Value do_tensor_reduce(BuiltinCall *c)
+{
+    Node *x = arg_node(c, 0);
+    bool axes[TENSOR_RANK] = {0};
+    to_axes(c->ev, c->arg_span[1], &c->arg[1], x->rank, axes, call_what(c, 1));
+    c->ev->graph->at = c->span;
+    Node *y = reduced(c, x, axes);
+    return node_value(arg_bool(c, 2) ? keep_axes(c->ev->graph, y, x, axes) : y);
+}
+
+Value do_tensor_argmax(BuiltinCall *c)
+{
+    Node *x = arg_node(c, 0);
+    Graph *g = c->ev->graph;
+    int64_t all = node_count(x);
+    bool axes[TENSOR_RANK] = {0};
+    if (!arg_given(c, 1))
+        x = node_reshape(g, x, 1, &all);
+    int axis = arg_given(c, 1)
+                   ? to_axis(c->ev, c->arg_span[1], &c->arg[1], x->rank, call_what(c, 1)) : 0;
+    axes[axis] = true;
+    Node *y = build_argmax(g, x, axis, is_named(c, "argmin"));
+    return node_value(arg_bool(c, 2) ? keep_axes(g, y, x, axes) : y);
+}
+
+Value do_tensor_softmax(BuiltinCall *c)
+{
+    Node *x = arg_node(c, 0);
+    int axis = to_axis(c->ev, c->arg_span[1], &c->arg[1], x->rank, call_what(c, 1));
+    return node_value(build_softmax(c->ev->graph, x, axis, is_named(c, "log_softmax")));
+}
+
+Value do_tensor_norm(BuiltinCall *c)
+{
+    const bool layer = is_named(c, "layer_norm");
+    Node *x = arg_node(c, 0), *y = x;
+    Graph *g = c->ev->graph;
+    bool axes[TENSOR_RANK] = {0};
+    const int eps = layer ? 3 : 2, axis = eps + 1;
+    to_axes(c->ev, c->arg_span[axis], &c->arg[axis], x->rank, axes, call_what(c, axis));
+    if (!value_is_number(&c->arg[eps]))
+        arg_fail(c, eps, "must be a number [tensor-argument]");
+    if (layer)
+        y = build_binary(g, ELEM_SUB, x, keep_axes(g, build_mean(g, x, axes), x, axes));
+    Node *square = build_mean(g, build_binary(g, ELEM_MUL, y, y), axes);
+    Node *by = build_unary(g, ELEM_RSQRT, build_number(g, ELEM_ADD, square,
+                                                       value_number(&c->arg[eps])));
+    y = build_binary(g, ELEM_MUL, y, keep_axes(g, by, x, axes));
+    if (arg_given(c, 1))
+        y = build_binary(g, ELEM_MUL, y, arg_node(c, 1));
+    if (layer && arg_given(c, 2))
+        y = build_binary(g, ELEM_ADD, y, arg_node(c, 2));
+    return node_value(y);
+}
+
+Value do_tensor_cumsum(BuiltinCall *c)
+{
+    Node *x = arg_node(c, 0);
+    int axis = to_axis(c->ev, c->arg_span[1], &c->arg[1], x->rank, call_what(c, 1));
+    if (x->type == DT_BOOL || (dtype_is_int(x->type) && dtype_bits(x->type) < 32))
+        x = node_cast(c->ev->graph, x, DT_I32);
+    return node_value(node_scan(c->ev->graph, x, axis, arg_bool(c, 2)));
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+Value do_tensor_matmul(BuiltinCall *c)
+{
+    Node *a = arg_node(c, 0), *b = arg_node(c, 1);
+    return node_value(build_matmul(c->ev->graph, a, b));
+}
+
+static Node *rest_node(const BuiltinCall *c, int i)
+{
+    Node *n = to_node(c->ev, c->span, &c->rest[i], NULL, call_title(c));
+    return n;
+}
+
+/* More than two operands: from the left, keeping what the rest still names. */
+static Node *einsum_many(BuiltinCall *c, const char *spec)
+{
+    Graph *g = c->ev->graph;
+    const char *arrow = strstr(spec, "->");
+    if (!arrow)
+        call_fail(c, "of more than two operands needs '->' [tensor-einsum]");
+    Node *x = rest_node(c, 0);
+    const char *s = spec + strcspn(spec, ",-");
+    Str have;
+    str_init(&have, c->ev->arena);
+    str_putn(&have, spec, (size_t)(s - spec));
+    for (int i = 1; i < c->nrest; i++) {
+        if (*s != ',')
+            call_fail(c, "\"%s\" names fewer operands than there are [tensor-einsum]", spec);
+        const char *next = ++s, *end = s + strcspn(s, ",-");
+        Str keep;
+        str_init(&keep, c->ev->arena);
+        for (const char *p = have.s; p < have.s + have.n; p++)
+            if (strchr(end, *p) && !strchr(keep.s, *p))
+                str_putc(&keep, *p);
+        for (const char *p = next; p < end; p++)
+            if (strchr(end, *p) && !strchr(keep.s, *p))
+                str_putc(&keep, *p);
+        const char *to = i + 1 == c->nrest ? arrow + 2 : keep.s;
+        x = build_einsum(g, arena_printf(c->ev->arena, "%s,%.*s->%s", have.s, (int)(end - next),
+                                         next, to), x, rest_node(c, i));
+        have = keep;
+        s = end;
+    }
+    return x;
+}
+
+Value do_tensor_einsum(BuiltinCall *c)
+{
+    const char *spec = arg_text(c, 0);
+    Graph *g = call_graph(c);
+    if (!spec || c->nrest < 1)
+        call_fail(c, "needs the labels as a str, then tensors [tensor-einsum]");
+    if (c->nrest > 2)
+        return node_value(einsum_many(c, spec));
+    Node *a = rest_node(c, 0), *b = c->nrest > 1 ? rest_node(c, 1) : NULL;
+    g->at = c->span;
+    return node_value(build_einsum(g, spec, a, b));
+}
+
+static void spatial(const BuiltinCall *c, int i, int n, int64_t *out)
+{
+    int have = arg_ints(c, i, out, n);
+    if (have != 1 && have != n)
+        arg_fail(c, i, "must be one number or %d [tensor-conv]", n);
+    for (int d = have; d < n; d++)
+        out[d] = out[0];
+}
+
+Value do_tensor_conv(BuiltinCall *c)
+{
+    Node *x = arg_node(c, 0), *w = arg_node(c, 1);
+    int64_t stride[TENSOR_RANK], padding[TENSOR_RANK], dilation[TENSOR_RANK];
+    const int n = x->rank - 2;
+    if (n < 1 || n > 2)
+        arg_fail(c, 0, "must have 3 or 4 axes, not %d [tensor-conv]", x->rank);
+    spatial(c, 2, n, stride);
+    spatial(c, 3, n, padding);
+    spatial(c, 4, n, dilation);
+    return node_value(build_conv(c->ev->graph, x, w, n, stride, padding, dilation, arg_int(c, 5)));
+}
+
+Value do_tensor_pool(BuiltinCall *c)
+{
+    Node *x = arg_node(c, 0);
+    Graph *g = c->ev->graph;
+    int64_t size[TENSOR_RANK], stride[TENSOR_RANK], padding[TENSOR_RANK], lo[TENSOR_RANK] = {0},
+            one[TENSOR_RANK], shape[TENSOR_RANK];
+    const int n = arg_ints(c, 1, size, 2), first = x->rank - n;
+    const bool most = is_named(c, "max_pool");
+    bool axes[TENSOR_RANK] = {0};
+    if (n > x->rank)
+        arg_fail(c, 1, "names more axes than there are [tensor-conv]");
+    memcpy(stride, size, sizeof stride);
+    if (arg_given(c, 2))
+        spatial(c, 2, n, stride);
+    spatial(c, 3, n, padding);
+    for (int d = 0; d < x->rank; d++) {
+        lo[d] = d < first ? 0 : padding[d - first];
+        one[d] = 1;
+        shape[d] = x->shape[d] + 2 * lo[d];
+    }
+    Node *p = node_pad(g, x, lo, one, shape, most ? -INFINITY : 0);
+    for (int d = 0; d < n; d++) {
+        p = node_window(g, p, first + 2 * d, size[d], stride[d], 1);
+        axes[first + 2 * d + 1] = true;
+    }
+    return node_value(most ? node_reduce(g, REDUCE_MAX, p, axes) : build_mean(g, p, axes));
+}

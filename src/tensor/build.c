@@ -1,0 +1,429 @@
+/* build.c -- operators that are made of others: fusing sees through them. */
+#include "tensor/tensor.h"
+
+#include <math.h>
+
+Node *build_unary(Graph *g, Elem e, Node *a)
+{
+    return node_elem(g, e, a, NULL, NULL);
+}
+
+Node *build_binary(Graph *g, Elem e, Node *a, Node *b)
+{
+    return node_elem(g, e, a, b, NULL);
+}
+
+Node *build_number(Graph *g, Elem e, Node *a, double b)
+{
+    DType t = a->type;
+    if (t == DT_BOOL || (dtype_is_int(t) && b != trunc(b)))
+        t = b == trunc(b) ? DT_I32 : DT_F32;
+    return node_elem(g, e, a, node_const(g, t, b), NULL);
+}
+
+Node *keep_axes(Graph *g, Node *reduced, const Node *of, const bool *axes)
+{
+    int64_t shape[TENSOR_RANK];
+    for (int d = 0; d < of->rank; d++)
+        shape[d] = axes[d] ? 1 : of->shape[d];
+    return node_reshape(g, reduced, of->rank, shape);
+}
+
+Node *build_mean(Graph *g, Node *a, const bool *axes)
+{
+    int64_t n = 1;
+    for (int d = 0; d < a->rank; d++)
+        n *= axes[d] ? a->shape[d] : 1;
+    if (!dtype_is_float(a->type))
+        a = node_cast(g, a, DT_F32);
+    Node *sum = node_reduce(g, REDUCE_SUM, a, axes);
+    return build_number(g, ELEM_MUL, sum, 1.0 / (double)n);
+}
+
+Node *build_softmax(Graph *g, Node *a, int axis, bool log)
+{
+    bool axes[TENSOR_RANK] = {0};
+    if (!dtype_is_float(a->type))
+        a = node_cast(g, a, DT_F32);
+    axes[axis] = true;
+    Node *most = keep_axes(g, node_reduce(g, REDUCE_MAX, a, axes), a, axes);
+    Node *moved = build_binary(g, ELEM_SUB, a, most), *e = build_unary(g, ELEM_EXP, moved);
+    Node *sum = keep_axes(g, node_reduce(g, REDUCE_SUM, e, axes), a, axes);
+    return log ? build_binary(g, ELEM_SUB, moved, build_unary(g, ELEM_LOG, sum))
+               : build_binary(g, ELEM_DIV, e, sum);
+}
+
+Node *build_argmax(Graph *g, Node *a, int axis, bool least)
+{
+    bool axes[TENSOR_RANK] = {0};
+    axes[axis] = true;
+    Node *best = keep_axes(g, node_reduce(g, least ? REDUCE_MIN : REDUCE_MAX, a, axes), a, axes);
+    Node *at = node_iota(g, DT_I32, a->rank, a->shape, axis);
+    Node *none = node_const(g, DT_I32, (double)a->shape[axis]);
+    Node *here = node_elem(g, ELEM_WHERE, build_binary(g, ELEM_EQ, a, best), at, none);
+    return node_reduce(g, REDUCE_MIN, here, axes);
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+typedef struct {
+    char label[TENSOR_RANK];
+    int n;
+} Labels;
+
+NORETURN static void bad_spec(Graph *g, const char *spec, const char *why)
+{
+    diag_fail(g->diag, g->at, "einsum \"%s\": %s [tensor-einsum]", spec, why);
+}
+
+static int label_at(const Labels *l, char c)
+{
+    for (int i = 0; i < l->n; i++)
+        if (l->label[i] == c)
+            return i;
+    return -1;
+}
+
+/* "bhqd,bhkd->bhqk"; without "->" labels that stand once, sorted. */
+static int read_spec(Graph *g, const char *spec, Labels *in, Labels *out)
+{
+    int n = 0, count[128] = {0};
+    const char *s = spec;
+    for (; *s && *s != '-'; s++) {
+        if (*s == ',') {
+            if (++n > 1)
+                bad_spec(g, spec, "more than two operands");
+        } else if (*s != ' ') {
+            if (*s < 'A' || *s > 'z' || in[n].n == TENSOR_RANK)
+                bad_spec(g, spec, "labels are letters, one for each axis");
+            in[n].label[in[n].n++] = *s;
+            count[(int)*s]++;
+        }
+    }
+    if (s[0] == '-' && s[1] != '>')
+        bad_spec(g, spec, "'-' stands without '>'");
+    for (const char *o = s[0] ? s + 2 : ""; *o; o++)
+        if (*o != ' ') {
+            if (out->n == TENSOR_RANK || *o < 'A' || *o > 'z' || !count[(int)*o])
+                bad_spec(g, spec, "a label of the result stands in no operand");
+            out->label[out->n++] = *o;
+        }
+    for (int c = 'A'; !s[0] && c <= 'z'; c++)
+        if (count[c] == 1)
+            out->label[out->n++] = (char)c;
+    return n + 1;
+}
+
+/* An operand with its axes in the order of the labels, those it lacks left out. */
+static Node *arranged(Graph *g, Node *a, const Labels *have, const Labels *want)
+{
+    int perm[TENSOR_RANK], n = 0;
+    for (int i = 0; i < want->n; i++)
+        if (label_at(have, want->label[i]) >= 0)
+            perm[n++] = label_at(have, want->label[i]);
+    return node_permute(g, a, perm);
+}
+
+/* Labels that stand twice in one operand are its diagonal; those nobody else has are summed. */
+static Node *own_sums(Graph *g, Node *a, Labels *l, const Labels *other, const Labels *out)
+{
+    for (int i = 0; i < l->n; i++)
+        for (int j = i + 1; j < l->n; j++)
+            if (l->label[i] == l->label[j])
+                diag_fail(g->diag, g->at, "einsum: '%c' stands twice in one operand "
+                          "[tensor-einsum]", l->label[i]);
+    bool axes[TENSOR_RANK] = {0}, any = false;
+    Labels left = {.n = 0};
+    for (int i = 0; i < l->n; i++) {
+        axes[i] = label_at(other, l->label[i]) < 0 && label_at(out, l->label[i]) < 0;
+        any = any || axes[i];
+        if (!axes[i])
+            left.label[left.n++] = l->label[i];
+    }
+    *l = left;
+    return any ? node_reduce(g, REDUCE_SUM, a, axes) : a;
+}
+
+static int64_t extent_of(const Node *a, const Labels *l, char c)
+{
+    return a->shape[label_at(l, c)];
+}
+
+typedef struct {
+    Labels batch, m, n, k;
+} Parts;
+
+static int64_t product_of(const Labels *l, const Node *a, const Labels *la, const Node *b,
+                          const Labels *lb)
+{
+    int64_t p = 1;
+    for (int i = 0; i < l->n; i++)
+        p *= label_at(la, l->label[i]) >= 0 ? extent_of(a, la, l->label[i])
+                                            : extent_of(b, lb, l->label[i]);
+    return p;
+}
+
+static void append(Labels *to, const Labels *l)
+{
+    for (int i = 0; i < l->n; i++)
+        to->label[to->n++] = l->label[i];
+}
+
+/* By products and sums where no matrix instruction has the type, or a side is one row. */
+static Node *dot_by_sums(Graph *g, Node *a, Node *b)
+{
+    const bool axes[4] = {false, false, false, true};
+    int64_t left[4] = {a->shape[0], a->shape[1], 1, a->shape[2]},
+            right[4] = {b->shape[0], 1, b->shape[2], b->shape[1]};
+    Node *x = node_reshape(g, a, 4, left);
+    Node *y = node_reshape(g, node_permute(g, b, (const int[]){0, 2, 1}), 4, right);
+    Node *p = build_binary(g, ELEM_MUL, x, y);
+    return node_reduce(g, REDUCE_SUM, p, axes);
+}
+
+static bool has_gemm(DType t)
+{
+    return t == DT_F16 || t == DT_BF16 || t == DT_F32;
+}
+
+static Node *dot_of(Graph *g, Node *a, Node *b)
+{
+    DType t = promote(a->type, b->type);
+    a = node_cast(g, a, t);
+    b = node_cast(g, b, t);
+    if (!has_gemm(t) || a->shape[1] == 1 || b->shape[2] == 1 || a->shape[2] < 4)
+        return dot_by_sums(g, a, b);
+    return node_dot(g, a, b);
+}
+
+static void part_labels(Parts *p, const Labels *la, const Labels *lb, const Labels *out)
+{
+    for (int i = 0; i < out->n; i++) {
+        char c = out->label[i];
+        bool left = label_at(la, c) >= 0, right = label_at(lb, c) >= 0;
+        Labels *to = left && right ? &p->batch : left ? &p->m : &p->n;
+        to->label[to->n++] = c;
+    }
+    for (int i = 0; i < la->n; i++)
+        if (label_at(out, la->label[i]) < 0)
+            p->k.label[p->k.n++] = la->label[i];
+}
+
+static Node *einsum_two(Graph *g, const char *spec, Node *a, Labels la, Node *b, Labels lb,
+                        const Labels *out)
+{
+    Parts p = {0};
+    Labels oa = {0}, ob = {0}, oc = {0};
+    for (int i = 0; i < la.n; i++)
+        if (label_at(&lb, la.label[i]) >= 0 &&
+            extent_of(a, &la, la.label[i]) != extent_of(b, &lb, la.label[i]))
+            bad_spec(g, spec, arena_printf(g->arena, "'%c' is %lld in %s and %lld in %s",
+                                           la.label[i], (long long)a->shape[i],
+                                           shape_text(g->arena, a->rank, a->shape),
+                                           (long long)extent_of(b, &lb, la.label[i]),
+                                           shape_text(g->arena, b->rank, b->shape)));
+    a = own_sums(g, a, &la, &lb, out);
+    b = own_sums(g, b, &lb, &la, out);
+    part_labels(&p, &la, &lb, out);
+    append(&oa, &p.batch), append(&oa, &p.m), append(&oa, &p.k);
+    append(&ob, &p.batch), append(&ob, &p.k), append(&ob, &p.n);
+    append(&oc, &p.batch), append(&oc, &p.m), append(&oc, &p.n);
+    int64_t B = product_of(&p.batch, a, &la, b, &lb), M = product_of(&p.m, a, &la, b, &lb),
+            N = product_of(&p.n, a, &la, b, &lb), K = product_of(&p.k, a, &la, b, &lb);
+    int64_t full[TENSOR_RANK];
+    for (int i = 0; i < oc.n; i++)
+        full[i] = product_of(&(Labels){.label = {oc.label[i]}, .n = 1}, a, &la, b, &lb);
+    a = node_reshape(g, arranged(g, a, &la, &oa), 3, (const int64_t[]){B, M, K});
+    b = node_reshape(g, arranged(g, b, &lb, &ob), 3, (const int64_t[]){B, K, N});
+    Node *y = node_reshape(g, dot_of(g, a, b), oc.n, full);
+    return arranged(g, y, &oc, out);
+}
+
+Node *build_einsum(Graph *g, const char *spec, Node *a, Node *b)
+{
+    Labels in[2] = {{.n = 0}}, out = {.n = 0};
+    int n = read_spec(g, spec, in, &out);
+    if (n != (b ? 2 : 1) || in[0].n != a->rank || (b && in[1].n != b->rank))
+        diag_fail(g->diag, g->at, "einsum \"%s\" does not name the axes of %s%s%s [tensor-einsum]",
+                  spec, shape_text(g->arena, a->rank, a->shape), b ? " and " : "",
+                  b ? shape_text(g->arena, b->rank, b->shape) : "");
+    if (b)
+        return einsum_two(g, spec, a, in[0], b, in[1], &out);
+    a = own_sums(g, a, &in[0], &(Labels){.n = 0}, &out);
+    return arranged(g, a, &in[0], &out);
+}
+
+Node *build_matmul(Graph *g, Node *a, Node *b)
+{
+    if (a->rank == 0 || b->rank == 0)
+        diag_fail(g->diag, g->at, "@ needs tensors of one axis or more, not %s and %s "
+                  "[tensor-matmul]", node_text(g, a), node_text(g, b));
+    int64_t ka = a->shape[a->rank - 1], kb = b->shape[MAX(b->rank - 2, 0)];
+    if (ka != kb)
+        diag_fail(g->diag, g->at, "@ of shapes %s and %s: %lld columns meet %lld rows "
+                  "[tensor-matmul]", shape_text(g->arena, a->rank, a->shape),
+                  shape_text(g->arena, b->rank, b->shape), (long long)ka, (long long)kb);
+    static const char letters[] = "abcdefgh";
+    const int ra = MAX(a->rank - 2, 0), rb = MAX(b->rank - 2, 0), r = MAX(ra, rb);
+    Str s;
+    int64_t shape[TENSOR_RANK];
+    str_init(&s, g->arena);
+    /* Batch axes that only one side has belong to its rows; those of extent 1 are dropped. */
+    for (int d = 0; d < r; d++) {
+        int64_t x = d >= r - ra ? a->shape[d - (r - ra)] : 1,
+                y = d >= r - rb ? b->shape[d - (r - rb)] : 1;
+        if (x != y && x != 1 && y != 1)
+            diag_fail(g->diag, g->at, "@ of shapes %s and %s: their batch axes differ "
+                      "[tensor-matmul]", shape_text(g->arena, a->rank, a->shape),
+                      shape_text(g->arena, b->rank, b->shape));
+        shape[d] = MAX(x, y);
+    }
+    const Node *side[2] = {a, b};
+    Node *plain[2] = {a, b};
+    for (int i = 0; i < 2; i++) {
+        int own = i ? rb : ra, rank = 0;
+        int64_t left[TENSOR_RANK];
+        if (i)
+            str_putc(&s, ',');
+        for (int d = 0; d < own; d++)
+            if (side[i]->shape[d] != 1 || shape[r - own + d] == 1) {
+                str_putc(&s, letters[r - own + d]);
+                left[rank++] = side[i]->shape[d];
+            }
+        for (int d = own; d < side[i]->rank; d++)
+            left[rank++] = side[i]->shape[d];
+        str_puts(&s, side[i]->rank == 1 ? "k" : i ? "kn" : "mk");
+        plain[i] = node_reshape(g, plain[i], rank, left);
+    }
+    str_puts(&s, "->");
+    for (int d = 0; d < r; d++)
+        str_putc(&s, letters[d]);
+    str_puts(&s, a->rank > 1 ? "m" : "");
+    str_puts(&s, b->rank > 1 ? "n" : "");
+    return build_einsum(g, s.s, plain[0], plain[1]);
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+/* x with an axis of extent 1 before or behind `axis`. */
+static Node *with_axis(Graph *g, Node *x, int axis)
+{
+    int64_t shape[TENSOR_RANK];
+    if (x->rank == TENSOR_RANK)
+        diag_fail(g->diag, g->at, "sorting needs one more axis than the %d there may be "
+                  "[tensor-rank]", TENSOR_RANK);
+    for (int d = 0; d <= x->rank; d++)
+        shape[d] = d < axis ? x->shape[d] : d == axis ? 1 : x->shape[d - 1];
+    return node_reshape(g, x, x->rank + 1, shape);
+}
+
+/* How many stand before it: smaller ones, and equal ones that came earlier. */
+Node *build_rank(Graph *g, Node *a, int axis, bool descending)
+{
+    Node *x = with_axis(g, a, axis + 1), *y = with_axis(g, a, axis);
+    Node *at = node_iota(g, DT_I32, a->rank, a->shape, axis);
+    Node *i = with_axis(g, at, axis + 1), *j = with_axis(g, at, axis);
+    Node *less = node_elem(g, descending ? ELEM_GT : ELEM_LT, y, x, NULL);
+    Node *same = build_binary(g, ELEM_BITAND, build_binary(g, ELEM_EQ, y, x),
+                              build_binary(g, ELEM_LT, j, i));
+    bool axes[TENSOR_RANK] = {0};
+    axes[axis + 1] = true;
+    return node_reduce(g, REDUCE_SUM,
+                       node_cast(g, build_binary(g, ELEM_BITOR, less, same), DT_I32), axes);
+}
+
+Node *build_sorted(Graph *g, Node *v, Node *place, int axis, int64_t n)
+{
+    int64_t shape[TENSOR_RANK];
+    for (int d = 0; d < v->rank; d++)
+        shape[d] = d == axis ? n : 1;
+    Node *to = with_axis(g, node_iota(g, DT_I32, v->rank, shape, axis), axis + 1);
+    Node *from = with_axis(g, place, axis), *x = with_axis(g, v, axis);
+    Node *zero = node_const(g, v->type, 0);
+    Node *one = node_elem(g, ELEM_WHERE, build_binary(g, ELEM_EQ, from, to), x, zero);
+    bool axes[TENSOR_RANK] = {0};
+    axes[axis + 1] = true;
+    return node_reduce(g, REDUCE_SUM, one, axes);
+}
+
+/* ---- random numbers: Philox 2x32, ten rounds ------------------------------------------------- */
+
+static Node *high_low(Graph *g, Node *x, Node **low)
+{
+    Node *p = build_binary(g, ELEM_MUL, node_cast(g, x, DT_U64),
+                           node_const(g, DT_U64, (double)0xD256D193u));
+    *low = node_cast(g, p, DT_U32);
+    return node_cast(g, build_binary(g, ELEM_SHR, p, node_const(g, DT_U64, 32)), DT_U32);
+}
+
+Node *build_random(Graph *g, int rank, const int64_t *shape, Node *seed)
+{
+    int64_t n = 1;
+    for (int d = 0; d < rank; d++)
+        n *= shape[d];
+    Node *flat = node_iota(g, DT_U32, 1, &n, 0), *x = node_reshape(g, flat, rank, shape);
+    Node *y = node_full(g, DT_U32, 0, rank, shape);
+    Node *key = node_cast(g, seed, DT_U32);
+    for (int round = 0; round < 10; round++) {
+        Node *low, *high = high_low(g, x, &low);
+        x = build_binary(g, ELEM_BITXOR, build_binary(g, ELEM_BITXOR, high, key), y);
+        y = low;
+        key = build_binary(g, ELEM_ADD, key, node_const(g, DT_U32, (double)0x9E3779B9u));
+    }
+    return x;
+}
+
+/* ---- convolution ----------------------------------------------------------------------------- */
+
+/* x [n, c, spatial], w [o, c / groups, spatial]: windows of x by the weights of their group. */
+Node *build_conv(Graph *g, Node *x, Node *w, int ns, const int64_t *stride, const int64_t *padding,
+                 const int64_t *dilation, int64_t groups)
+{
+    int64_t lo[TENSOR_RANK] = {0}, one[TENSOR_RANK], shape[TENSOR_RANK];
+    static const char in_axes[] = "xiyjzk";
+    for (int d = 0; d < x->rank; d++) {
+        lo[d] = d < 2 ? 0 : padding[d - 2];
+        one[d] = 1;
+        shape[d] = x->shape[d] + 2 * lo[d];
+    }
+    if (x->rank != ns + 2 || w->rank != ns + 2 || w->shape[1] * groups != x->shape[1] ||
+        w->shape[0] % groups)
+        diag_fail(g->diag, g->at, "a convolution of %s by weights %s in %lld group%s "
+                  "[tensor-conv]", shape_text(g->arena, x->rank, x->shape),
+                  shape_text(g->arena, w->rank, w->shape), (long long)groups,
+                  groups == 1 ? "" : "s");
+    Node *p = node_pad(g, x, lo, one, shape, 0);
+    for (int d = 0; d < ns; d++)
+        p = node_window(g, p, 2 + 2 * d, w->shape[2 + d], stride[d], dilation[d]);
+    Str s, t;
+    str_init(&s, g->arena);
+    str_init(&t, g->arena);
+    str_puts(&s, groups > 1 ? "ngc" : "nc");
+    str_puts(&t, groups > 1 ? "goc" : "oc");
+    for (int d = 0; d < ns; d++) {
+        str_putn(&s, in_axes + 2 * d, 2);
+        str_putc(&t, in_axes[2 * d + 1]);
+    }
+    if (groups > 1) { /* channels as groups of them */
+        int64_t sp[TENSOR_RANK + 1] = {p->shape[0], groups, p->shape[1] / groups},
+                sw[TENSOR_RANK + 1] = {groups, w->shape[0] / groups, w->shape[1]};
+        for (int d = 2; d < p->rank; d++)
+            sp[d + 1] = p->shape[d];
+        for (int d = 2; d < w->rank; d++)
+            sw[d + 1] = w->shape[d];
+        p = node_reshape(g, p, p->rank + 1, sp);
+        w = node_reshape(g, w, w->rank + 1, sw);
+    }
+    Str spec;
+    str_init(&spec, g->arena);
+    str_printf(&spec, "%s,%s->%s", s.s, t.s, groups > 1 ? "ngo" : "no");
+    for (int d = 0; d < ns; d++)
+        str_putc(&spec, in_axes[2 * d]);
+    Node *y = build_einsum(g, spec.s, p, w);
+    if (groups == 1)
+        return y;
+    int64_t out[TENSOR_RANK] = {y->shape[0], y->shape[1] * y->shape[2]};
+    for (int d = 3; d < y->rank; d++)
+        out[d - 1] = y->shape[d];
+    return node_reshape(g, y, y->rank - 1, out);
+}

@@ -1,0 +1,214 @@
+/* dots.c -- matrix products as kernels: operands as tiles, an epilogue on the accumulator. */
+#include "tensor/rows.h"
+
+#include "tensor/dots.h"
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+typedef struct {
+    Node *node;
+    const Lin *at[TENSOR_RANK];
+    bool found;
+} Stored;
+
+/* The stored tensor that an operand is a layout change of, and where it is read. */
+static Stored behind(Graph *g, const Group *k, Node *n, const Lin *const *at)
+{
+    Stored s = {.node = n};
+    const Lin *next[TENSOR_RANK];
+    Guard guard[TENSOR_RANK];
+    for (int d = 0; d < n->rank; d++)
+        s.at[d] = at[d];
+    while (!s.node->stored || s.node->group == k) {
+        bool view = s.node->kind == NODE_RESHAPE || s.node->kind == NODE_PERMUTE ||
+                    s.node->kind == NODE_BROADCAST || s.node->kind == NODE_SLICE;
+        if (!view)
+            return s;
+        operand_index(g, s.node, 0, s.at, next, guard);
+        s.node = s.node->arg[0];
+        memcpy(s.at, next, sizeof next);
+    }
+    s.found = true;
+    return s;
+}
+
+/* Rows and columns of the tile are the last two axes, either way round. */
+static bool is_tile(const Stored *s, const Operand *t, bool *swapped)
+{
+    const int n = s->node->rank;
+    if (!s->found || n < 2)
+        return false;
+    for (int d = 0; d < n - 2; d++)
+        if (lin_uses(s->at[d], t->row) || lin_uses(s->at[d], t->column))
+            return false;
+    *swapped = lin_same(s->at[n - 1], t->row) && lin_same(s->at[n - 2], t->column);
+    return *swapped || (lin_same(s->at[n - 2], t->row) && lin_same(s->at[n - 1], t->column));
+}
+
+void operand_plan(Graph *g, const Group *k, Operand *t, const Lin *const *at)
+{
+    Stored s = behind(g, k, t->node, at);
+    bool swapped = false;
+    t->copied = is_tile(&s, t, &swapped) && s.node->type == t->type;
+    t->swapped = t->copied && swapped;
+    for (int d = 0; d < t->node->rank; d++)
+        t->at[d] = at[d];
+    if (!t->copied)
+        return;
+    const int n = s.node->rank;
+    Str b;
+    str_init(&b, g->arena);
+    str_printf(&b, "%s[", s.node->buffer);
+    for (int d = 0; d < n - 2; d++)
+        str_printf(&b, "%s, ", lin_text(g, s.at[d]));
+    str_printf(&b, "%s, %s]", swapped ? t->column_base : t->row_base,
+               swapped ? t->row_base : t->column_base);
+    t->source = b.s;
+}
+
+void operand_alloc(const Operand *t, Str *out)
+{
+    str_printf(out, "        %s = T.alloc_shared((%lld, %lld), \"%s\")\n", t->name,
+               (long long)(t->swapped ? t->columns : t->rows),
+               (long long)(t->swapped ? t->rows : t->columns), dtype_name(t->type));
+}
+
+void operand_load(Graph *g, const Group *k, const Operand *t, Str *out, int indent, int *names)
+{
+    Body b;
+    body_open(&b, g, out, indent, names);
+    b.group = k;
+    if (t->copied) {
+        body_line(&b, "T.copy(%s, %s)", t->source, t->name);
+        return;
+    }
+    body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)t->rows, (long long)t->columns);
+    b.indent++;
+    if (t->guard) {
+        body_line(&b, "if %s:", t->guard);
+        b.indent++;
+    }
+    const char *v = body_value(&b, t->node, t->at);
+    if (compute_type(t->node->type) != t->type)
+        v = arena_printf(g->arena, "T.cast(%s, \"%s\")", v, dtype_name(t->type));
+    body_line(&b, "%s[i, j] = %s", t->name, v);
+    if (t->guard) {
+        b.indent--;
+        body_line(&b, "else:");
+        b.indent++;
+        body_line(&b, "%s[i, j] = %s", t->name, number_text(g, t->type, 0));
+    }
+}
+
+const char *axis_guard(Graph *g, const char *text, int64_t extent, int64_t tile)
+{
+    return extent % tile ? arena_printf(g->arena, "(%s < %lld)", text, (long long)extent) : NULL;
+}
+
+const char *guard_both(Graph *g, const char *a, const char *b)
+{
+    return a && b ? arena_printf(g->arena, "%s & %s", a, b) : a ? a : b;
+}
+
+/* ---- the product ----------------------------------------------------------------------------- */
+
+static int64_t fit(int64_t tile, int64_t extent, int64_t least)
+{
+    while (tile / 2 >= extent && tile / 2 >= least)
+        tile /= 2;
+    return tile;
+}
+
+static TileChoice choose(Graph *g, const Node *dot)
+{
+    const Machine *m = g->machine;
+    int64_t size[3] = {dot->shape[1], dot->shape[2], dot->arg[0]->shape[2]};
+    TileChoice c = {0};
+    if (m->tiles_gemm)
+        c = m->tiles_gemm(m, size, dot->arg[0]->type, 0, 0);
+    const int wide = dtype_bits(dot->arg[0]->type) >= 32;
+    const bool gpu = machine_has(m, HAS_THREADS);
+    if (c.m <= 0 || c.n <= 0 || c.k <= 0 || c.swap || c.widen || c.split > 1)
+        c = (TileChoice){.m = gpu ? 128 : 64, .n = gpu ? 128 : 64, .k = wide ? 32 : 64,
+                         .stages = 2, .threads = 128};
+    c.m = fit(c.m, size[0], gpu ? 64 : 8);
+    c.n = fit(c.n, size[1], 16);
+    c.k = fit(c.k, size[2], 16);
+    while (gpu && dot->shape[0] * ceil_div(size[0], c.m) * ceil_div(size[1], c.n) < m->units &&
+           c.m * c.n > 64 * 64) {
+        if (c.n >= c.m)
+            c.n /= 2;
+        else
+            c.m /= 2;
+    }
+    c.threads = gpu ? MIN(c.threads > 0 ? c.threads : 128, c.m * c.n >= 128 * 128 ? 256 : 128) : 1;
+    return c;
+}
+
+/* Where the user of the accumulator stands, found by going up from it. */
+static void print_epilogue(Graph *g, Group *k, Str *out, const Lin *const *at, const char *guard,
+                           const TileChoice *c, int *names)
+{
+    Body b;
+    body_open(&b, g, out, 2, names);
+    b.group = k;
+    vec_push(g->arena, &b.leaves, ((Leaf){k->anchor, "acc[i, j]"}));
+    body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)c->m, (long long)c->n);
+    b.indent++;
+    if (guard) {
+        body_line(&b, "if %s:", guard);
+        b.indent++;
+    }
+    Place **place = places_from(g, k->anchor, at);
+    for (int i = 0; i < k->outputs.n; i++) {
+        Node *n = k->outputs.at[i];
+        const Lin *const *p = place[n->id]->at;
+        body_store(&b, n, place_text(g, n->buffer, n->rank, p), n, p);
+    }
+}
+
+void tiles_dot(Graph *g, Group *k, Str *out)
+{
+    Node *dot = k->anchor, *a = dot->arg[0], *b = dot->arg[1];
+    const int64_t B = dot->shape[0], M = dot->shape[1], N = dot->shape[2], K = a->shape[2];
+    const DType acc = dtype_is_int(a->type) ? DT_I32 : DT_F32;
+    TileChoice c = choose(g, dot);
+    int names = 0;
+    const char *m0 = arena_printf(g->arena, "by * %lld", (long long)c.m),
+               *n0 = arena_printf(g->arena, "bx * %lld", (long long)c.n),
+               *k0 = arena_printf(g->arena, "k * %lld", (long long)c.k);
+    const Lin *z = lin_var(g, "bz", 0, B - 1);
+    const Lin *mi = lin_var(g, arena_printf(g->arena, "%s + i", m0), 0, M - 1),
+              *nj = lin_var(g, arena_printf(g->arena, "%s + j", n0), 0, N - 1),
+              *kj = lin_var(g, arena_printf(g->arena, "%s + j", k0), 0, K - 1),
+              *ki = lin_var(g, arena_printf(g->arena, "%s + i", k0), 0, K - 1);
+    const char *gm = axis_guard(g, arena_printf(g->arena, "%s + i", m0), M, c.m),
+               *gn = axis_guard(g, arena_printf(g->arena, "%s + j", n0), N, c.n);
+    Operand ta = {.node = a, .name = "A", .type = a->type, .rows = c.m, .columns = c.k, .row = mi,
+               .column = kj, .row_base = m0, .column_base = k0};
+    Operand tb = {.node = b, .name = "B", .type = b->type, .rows = c.k, .columns = c.n, .row = ki,
+               .column = nj, .row_base = k0, .column_base = n0};
+    ta.guard = guard_both(g, gm, axis_guard(g, arena_printf(g->arena, "%s + j", k0), K, c.k));
+    tb.guard = guard_both(g, axis_guard(g, arena_printf(g->arena, "%s + i", k0), K, c.k), gn);
+    operand_plan(g, k, &ta, (const Lin *[]){z, mi, kj});
+    operand_plan(g, k, &tb, (const Lin *[]){z, ki, nj});
+    str_printf(out, "    with T.Kernel(%lld, %lld, %lld, threads=%d) as (bx, by, bz):\n",
+               (long long)ceil_div(N, c.n), (long long)ceil_div(M, c.m), (long long)B, c.threads);
+    operand_alloc(&ta, out);
+    operand_alloc(&tb, out);
+    str_printf(out, "        acc = T.alloc_fragment((%lld, %lld), \"%s\")\n        T.clear(acc)\n",
+               (long long)c.m, (long long)c.n, dtype_name(acc));
+    str_printf(out, "        for k in T.Pipelined(%lld, num_stages=%d):\n",
+               (long long)ceil_div(K, c.k), MAX(c.stages, 0));
+    operand_load(g, k, &ta, out, 3, &names);
+    operand_load(g, k, &tb, out, 3, &names);
+    str_printf(out, "            T.gemm(A, B, acc%s%s%s)\n", ta.swapped ? ", transpose_A=True" : "",
+               tb.swapped ? ", transpose_B=True" : "",
+               a->type == DT_F32 ? ", precision=\"float32\"" : "");
+    print_epilogue(g, k, out, (const Lin *[]){z, mi, nj}, guard_both(g, gm, gn), &c, &names);
+}

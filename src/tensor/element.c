@@ -1,0 +1,333 @@
+/* element.c -- the value of a node at a position, as text of the developer level.
+ *
+ * Layout changes are positions of what they read, so they cost nothing.  What is used twice, or
+ * grows long, is given a name in the loop body.  Where an operand is there for some positions only
+ * (padding, concatenation), a plain load stands inside of the condition; anything longer is
+ * computed at a position that is moved inside, and then not used. */
+#include "tensor/tensor.h"
+
+#include <math.h>
+#include <stdarg.h>
+
+enum { LONG_TEXT = 60, COLUMNS = 4 };
+
+bool is_inline(const Node *n)
+{
+    return n->kind != NODE_REDUCE && n->kind != NODE_DOT && n->kind != NODE_SCAN &&
+           n->kind != NODE_SCATTER;
+}
+
+void body_open(Body *b, Graph *g, Str *out, int indent, int *nname)
+{
+    *b = (Body){.g = g, .out = out, .indent = indent, .nname = nname};
+    map_init_text(&b->memo, g->arena);
+}
+
+void body_line(Body *b, const char *fmt, ...)
+{
+    va_list ap;
+    str_indent(b->out, b->indent * COLUMNS);
+    va_start(ap, fmt);
+    str_vprintf(b->out, fmt, ap);
+    va_end(ap);
+    str_putc(b->out, '\n');
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static bool is_word(const char *s)
+{
+    int depth = 0;
+    if (*s == '-' || *s == '~')
+        return false;
+    for (; *s; s++) {
+        depth += *s == '(' || *s == '[';
+        depth -= *s == ')' || *s == ']';
+        if (*s == ' ' && depth == 0)
+            return false;
+    }
+    return true;
+}
+
+static const char *operand(Graph *g, const char *s)
+{
+    return is_word(s) ? s : arena_printf(g->arena, "(%s)", s);
+}
+
+const char *number_text(Graph *g, DType t, double v)
+{
+    if (t == DT_BOOL)
+        return v != 0 ? "True" : "False";
+    if (dtype_is_int(t)) {
+        const char *s = t == DT_U64 && v > 9e18 ? arena_printf(g->arena, "%.0f", v)
+                                                : arena_printf(g->arena, "%lld", (long long)v);
+        return t == DT_I32 ? s : arena_printf(g->arena, "T.cast(%s, \"%s\")", s, dtype_name(t));
+    }
+    const char *type = dtype_name(compute_type(t));
+    if (isinf(v))
+        return arena_printf(g->arena, "%sT.infinity(\"%s\")", v < 0 ? "-" : "", type);
+    if (isnan(v))
+        return arena_printf(g->arena, "(T.infinity(\"%s\") - T.infinity(\"%s\"))", type, type);
+    Str s;
+    str_init(&s, g->arena);
+    str_printf(&s, t == DT_F64 ? "%.17g" : "%.9g", v);
+    if (!strpbrk(s.s, ".en"))
+        str_puts(&s, ".0");
+    return t == DT_F64 ? arena_printf(g->arena, "T.cast(%s, \"float64\")", s.s) : s.s;
+}
+
+const char *place_text(Graph *g, const char *buffer, int rank, const Lin *const *at)
+{
+    Str s;
+    str_init(&s, g->arena);
+    str_printf(&s, "%s[", buffer);
+    for (int d = 0; d < rank; d++)
+        str_printf(&s, "%s%s", d ? ", " : "", lin_text(g, at[d]));
+    str_puts(&s, rank ? "]" : "()]");
+    return s.s;
+}
+
+static const char *cast_text(Graph *g, const char *s, DType from, DType to)
+{
+    return from == to ? s : arena_printf(g->arena, "T.cast(%s, \"%s\")", s, dtype_name(to));
+}
+
+static const char *load_text(Graph *g, const Node *n, const Lin *const *at)
+{
+    return cast_text(g, place_text(g, n->buffer, n->rank, at), n->type, compute_type(n->type));
+}
+
+static const char *guard_text(Graph *g, const Guard *k, int n)
+{
+    Str s;
+    str_init(&s, g->arena);
+    for (int i = 0; i < n; i++) {
+        const char *w = lin_text(g, k[i].what);
+        if (k[i].what->lo < k[i].lo)
+            str_printf(&s, "%s(%s >= %lld)", s.n ? " & " : "", w, (long long)k[i].lo);
+        if (k[i].what->hi > k[i].hi)
+            str_printf(&s, "%s(%s <= %lld)", s.n ? " & " : "", w, (long long)k[i].hi);
+        if (k[i].mod > 1)
+            str_printf(&s, "%s(%s %% %lld == 0)", s.n ? " & " : "",
+                       is_word(w) ? w : arena_printf(g->arena, "(%s)", w), (long long)k[i].mod);
+    }
+    return s.s;
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+static const char *name_value(Body *b, const char *text)
+{
+    const char *name = arena_printf(b->g->arena, "v%d", (*b->nname)++);
+    body_line(b, "%s = %s", name, text);
+    return name;
+}
+
+static const char *elem_text(Body *b, const Node *n, const char *const *arg)
+{
+    Str s;
+    str_init(&s, b->g->arena);
+    const char *t = elem_table[n->how].text;
+    bool alone = !strchr(t, '(');
+    if (n->how == ELEM_FLOORDIV && dtype_is_float(n->type))
+        t = "T.floor($p / $q)";
+    else if (n->how == ELEM_MOD && dtype_is_float(n->type))
+        t = "$p - T.floor($p / $q) * $q";
+    else if (n->how == ELEM_INVERT && n->type == DT_BOOL)
+        t = elem_table[ELEM_NOT].text;
+    for (; *t; t++) {
+        if (*t != '$') {
+            str_putc(&s, *t);
+            continue;
+        }
+        t++;
+        const bool paren = alone || *t >= 'p' || strchr("> <", t[1]);
+        const char *x = arg[*t >= 'p' ? *t - 'p' : *t - 'a'];
+        str_puts(&s, paren ? operand(b->g, x) : x);
+    }
+    /* Narrow integers wrap around as their type does. */
+    if (dtype_is_int(n->type) && dtype_bits(n->type) < 32)
+        return arena_printf(b->g->arena, "T.cast(%s, \"%s\")", s.s, dtype_name(n->type));
+    return s.s;
+}
+
+static bool is_plain(const Node *n)
+{
+    while (!n->stored && (n->kind == NODE_RESHAPE || n->kind == NODE_PERMUTE ||
+                          n->kind == NODE_BROADCAST || n->kind == NODE_SLICE ||
+                          n->kind == NODE_WINDOW))
+        n = n->arg[0];
+    return n->stored || n->kind == NODE_CONST || n->kind == NODE_IOTA;
+}
+
+static const char *clamp_text(Graph *g, const Lin *l, int64_t hi)
+{
+    const char *s = lin_text(g, l);
+    if (l->lo < 0)
+        s = arena_printf(g->arena, "T.max(%s, 0)", s);
+    return l->hi > hi ? arena_printf(g->arena, "T.min(%s, %lld)", s, (long long)hi) : s;
+}
+
+static const char *guarded(Body *b, Node *n, int k, const Lin *const *at, const Guard *guard,
+                           int ng, const char *otherwise)
+{
+    Graph *g = b->g;
+    const Node *a = n->arg[k];
+    const char *cond = guard_text(g, guard, ng);
+    const Lin *inside[TENSOR_RANK];
+    for (int d = 0; d < a->rank; d++)
+        inside[d] = at[d]->lo < 0 || at[d]->hi >= a->shape[d]
+                        ? lin_var(g, clamp_text(g, at[d], a->shape[d] - 1), 0, a->shape[d] - 1)
+                        : at[d];
+    const char *v = body_value(b, n->arg[k], is_plain(a) ? at : inside);
+    if (!*cond)
+        return v;
+    return arena_printf(g->arena, "T.if_then_else(%s, %s, %s)", cond, v, otherwise);
+}
+
+/* A position that is a value: from the end when negative, and inside whatever it is. */
+const Lin *body_position(Body *b, Node *at_node, const Lin *const *at, int64_t extent)
+{
+    Graph *g = b->g;
+    const char *v = body_value(b, at_node, at);
+    if (!is_word(v) || strchr(v, '['))
+        v = name_value(b, v);
+    v = arena_printf(g->arena, "T.min(T.max(T.if_then_else(%s < 0, %s + %lld, %s), 0), %lld)", v, v,
+                     (long long)extent, v, (long long)extent - 1);
+    return lin_var(g, name_value(b, cast_text(g, v, at_node->type, DT_I32)), 0, extent - 1);
+}
+
+static const char *taken(Body *b, Node *n, const Lin *const *at)
+{
+    const int axis = (int)n->attr[0], inner = n->arg[1]->rank;
+    const Node *a = n->arg[0];
+    const Lin *to[TENSOR_RANK];
+    if (n->kind == NODE_ALONG) {
+        for (int d = 0; d < a->rank; d++)
+            to[d] = at[d];
+        to[axis] = body_position(b, n->arg[1], at, a->shape[axis]);
+    } else {
+        for (int d = 0; d < a->rank; d++)
+            if (d != axis)
+                to[d] = at[d < axis ? d : d - 1 + inner];
+        to[axis] = body_position(b, n->arg[1], at + axis, a->shape[axis]);
+    }
+    return body_value(b, n->arg[0], to);
+}
+
+static const char *view_value(Body *b, Node *n, const Lin *const *at)
+{
+    const Lin *to[TENSOR_RANK];
+    Guard guard[TENSOR_RANK];
+    Graph *g = b->g;
+    int ng = operand_index(g, n, 0, at, to, guard);
+    if (n->kind == NODE_CONCAT) {
+        const Lin *second[TENSOR_RANK];
+        Guard other;
+        operand_index(g, n, 1, at, second, &other);
+        const char *v = guarded(b, n, 1, second, &other, 0, "");
+        return guarded(b, n, 0, to, guard, ng, v);
+    }
+    if (ng)
+        return guarded(b, n, 0, to, guard, ng, number_text(g, n->type, n->value));
+    return body_value(b, n->arg[0], to);
+}
+
+static const char *compute(Body *b, Node *n, const Lin *const *at)
+{
+    Graph *g = b->g;
+    const char *arg[3];
+    switch (n->kind) {
+    case NODE_CONST: return number_text(g, n->type, n->value);
+    case NODE_IOTA:
+        return cast_text(g, lin_text(g, at[n->attr[0]]), DT_I32, compute_type(n->type));
+    case NODE_ELEM:
+        for (int i = 0; i < n->narg; i++)
+            arg[i] = body_value(b, n->arg[i], at);
+        return elem_text(b, n, arg);
+    case NODE_CAST: {
+        DType from = compute_type(n->arg[0]->type), to = compute_type(n->type);
+        const char *v = body_value(b, n->arg[0], at);
+        if (n->type == DT_BOOL)
+            return arena_printf(g->arena, "%s != 0", operand(g, v));
+        return cast_text(g, cast_text(g, v, from, n->type), n->type, to);
+    }
+    case NODE_TAKE: case NODE_ALONG: return taken(b, n, at);
+    default: return view_value(b, n, at);
+    }
+}
+
+static const char *memo_key(Graph *g, const Node *n, const Lin *const *at)
+{
+    return place_text(g, arena_printf(g->arena, "%d", n->id), n->rank, at);
+}
+
+const char *body_value(Body *b, Node *n, const Lin *const *at)
+{
+    for (int i = 0; i < b->leaves.n; i++)
+        if (b->leaves.at[i].node == n)
+            return b->leaves.at[i].text;
+    if (n->kind == NODE_CONST)
+        return number_text(b->g, n->type, n->value);
+    if (n->stored && (n->group != b->group || !n->group))
+        return load_text(b->g, n, at);
+    const char *key = memo_key(b->g, n, at), *old = map_get(&b->memo, key);
+    if (old)
+        return old;
+    const char *v = compute(b, n, at);
+    bool work = n->kind == NODE_ELEM || n->kind == NODE_CAST;
+    if (work && strpbrk(v, " ([") && (n->nuse > 1 || strlen(v) > LONG_TEXT))
+        v = name_value(b, v);
+    map_set(&b->memo, key, v);
+    return v;
+}
+
+void body_store(Body *b, Node *n, const char *target, Node *value, const Lin *const *at)
+{
+    const char *v = body_value(b, value, at);
+    body_line(b, "%s = %s", target, cast_text(b->g, v, compute_type(value->type), n->type));
+}
+
+/* ---- what is read ---------------------------------------------------------------------------- */
+
+typedef struct {
+    Graph *g;
+    ReadFn *see;
+    void *arg;
+    Map seen;
+    const Node *own;
+} Reads;
+
+static void walk(Reads *r, Node *n, const Lin *const *at)
+{
+    Graph *g = r->g;
+    const Lin *to[TENSOR_RANK];
+    Guard guard[TENSOR_RANK];
+    const char *key = memo_key(g, n, at);
+    if (map_has(&r->seen, key))
+        return;
+    map_set(&r->seen, key, n);
+    if ((n->stored || !is_inline(n)) && n != r->own && (!r->see(r->arg, n, at) || !is_inline(n)))
+        return;
+    if (n->kind == NODE_TAKE || n->kind == NODE_ALONG) {
+        const int axis = (int)n->attr[0], inner = n->arg[1]->rank;
+        for (int d = 0; d < n->arg[0]->rank; d++)
+            if (d != axis)
+                to[d] = n->kind == NODE_ALONG ? at[d] : at[d < axis ? d : d - 1 + inner];
+        to[axis] = lin_var(g, arena_printf(g->arena, "?%d", n->id), 0, n->arg[0]->shape[axis] - 1);
+        walk(r, n->arg[0], to);
+        walk(r, n->arg[1], n->kind == NODE_ALONG ? at : at + axis);
+        return;
+    }
+    for (int k = 0; k < n->narg; k++) {
+        operand_index(g, n, k, at, to, guard);
+        walk(r, n->arg[k], to);
+    }
+}
+
+void each_read(Graph *g, Node *n, const Lin *const *at, ReadFn *see, void *arg)
+{
+    Reads r = {.g = g, .see = see, .arg = arg, .own = n};
+    map_init_text(&r.seen, g->arena);
+    walk(&r, n, at);
+}

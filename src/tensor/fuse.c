@@ -1,0 +1,651 @@
+/* fuse.c -- nodes into groups, one kernel each.
+ *
+ * What has a value at a position that is short text (elements, layout changes) is computed where it
+ * is read.  Around each of the others, an anchor, a group is grown: before it all that it reads,
+ * after it all nodes whose positions follow from its own.  A node is stored when it is an output,
+ * when several groups read it and it is dear, or when it ends a group. */
+#include "tensor/tensor.h"
+
+enum {
+    HOLD_WEIGHT = 24,   /* operations: past this a node that several groups read is stored */
+    OPERAND_WEIGHT = 3, /* the same for an operand of a dot, whose tiles are loaded many times */
+    CALL_WEIGHT = 6,    /* of T.exp and the like */
+};
+
+/* ---- uses ------------------------------------------------------------------------------------ */
+
+static void mark_live(Graph *g)
+{
+    for (int i = 0; i < g->outputs.n; i++) {
+        g->outputs.at[i]->live = g->outputs.at[i]->is_output = true;
+        g->outputs.at[i]->nuse++;
+    }
+    for (int i = g->nodes.n - 1; i >= 0; i--) {
+        Node *n = g->nodes.at[i];
+        for (int k = 0; n->live && k < n->narg; k++) {
+            n->arg[k]->live = true;
+            n->arg[k]->nuse++;
+        }
+    }
+}
+
+/* meet: the nearest node that every way to an output passes.  `end` stands for the outputs. */
+static Node *nearest_meet(Node *a, Node *b, Node *end)
+{
+    while (a != b) {
+        if (a == end || b == end)
+            return end;
+        if (a->id < b->id)
+            a = a->meet;
+        else
+            b = b->meet;
+    }
+    return a;
+}
+
+static void find_meets(Graph *g, Node *end)
+{
+    end->id = g->nodes.n;
+    for (int i = 0; i < g->outputs.n; i++)
+        g->outputs.at[i]->meet = end;
+    for (int i = g->nodes.n - 1; i >= 0; i--) {
+        Node *n = g->nodes.at[i];
+        for (int k = 0; n->live && k < n->narg; k++) {
+            Node *a = n->arg[k];
+            a->meet = a->meet ? nearest_meet(a->meet, n, end) : n;
+        }
+    }
+}
+
+/* ---- what is stored -------------------------------------------------------------------------- */
+
+static int own_weight(const Node *n)
+{
+    if (n->kind == NODE_CAST)
+        return 1;
+    if (n->kind != NODE_ELEM)
+        return 0;
+    const char *t = elem_table[n->how].text;
+    bool cheap = n->how == ELEM_MAXIMUM || n->how == ELEM_MINIMUM || n->how == ELEM_ABS ||
+                 n->how == ELEM_WHERE;
+    return !strncmp(t, "T.", 2) && !cheap ? CALL_WEIGHT : 1;
+}
+
+static bool is_view(const Node *n)
+{
+    return n->kind >= NODE_RESHAPE && n->kind <= NODE_ALONG;
+}
+
+/* The node that a layout change of an operand reads. */
+static Node *behind_views(Node *n)
+{
+    while (!n->stored && is_view(n) && n->kind != NODE_CONCAT)
+        n = n->arg[0];
+    return n;
+}
+
+static bool reads_anchor(const Node *n, int depth)
+{
+    if (!is_inline(n))
+        return true;
+    bool reads = false;
+    for (int k = 0; k < n->narg && depth && !n->held; k++)
+        reads = reads || reads_anchor(n->arg[k], depth - 1);
+    return reads;
+}
+
+static void hold(Node *n)
+{
+    if (is_inline(n) && n->kind != NODE_CONST && n->kind != NODE_IOTA && n->kind != NODE_INPUT)
+        n->held = true;
+}
+
+static void hold_operand(Node *a)
+{
+    Node *n = behind_views(a);
+    if (n->weight > OPERAND_WEIGHT || (is_inline(n) && reads_anchor(n, 8)))
+        hold(n);
+}
+
+static void find_held(Graph *g, const Node *end)
+{
+    for (int i = 0; i < g->nodes.n; i++) {
+        Node *n = g->nodes.at[i];
+        int sum = own_weight(n);
+        if (!n->live)
+            continue;
+        for (int k = 0; k < n->narg && is_inline(n); k++)
+            sum += n->arg[k]->held ? 0 : n->arg[k]->weight;
+        n->weight = is_inline(n) ? MIN(sum, 1000000) : 0;
+        if (n->is_output)
+            hold(n);
+        if (n->nuse > 1 && n->weight > HOLD_WEIGHT && n->meet &&
+            (n->meet == end || n->meet->weight > 4 * HOLD_WEIGHT || !is_inline(n->meet)))
+            hold(n);
+        if (n->kind == NODE_DOT) {
+            hold_operand(n->arg[0]);
+            hold_operand(n->arg[1]);
+        }
+        if ((n->kind == NODE_TAKE || n->kind == NODE_ALONG) && n->arg[0]->weight > CALL_WEIGHT)
+            hold(behind_views(n->arg[0]));
+        if (n->held)
+            n->stored = true;
+        if (!is_inline(n))
+            n->stored = true;
+    }
+}
+
+/* ---- dependence ------------------------------------------------------------------------------ */
+
+/* Kernels run whole: who needs one node of a group needs all that the group reads. */
+typedef struct {
+    const Group *k;   /* looked for, or NULL */
+    const Node *n;    /* looked for, or NULL */
+    Map seen;
+} Below;
+
+static bool below(Below *b, const Node *n);
+
+static bool below_group(Below *b, const Group *k)
+{
+    bool found = false;
+    if (map_has(&b->seen, k))
+        return false;
+    map_set(&b->seen, k, k);
+    for (int i = 0; i < k->outputs.n && !found; i++)
+        for (int j = 0; j < k->outputs.at[i]->narg && !found; j++)
+            found = below(b, k->outputs.at[i]->arg[j]);
+    for (int i = 0; i < k->reductions.n && !found; i++)
+        found = below(b, k->reductions.at[i]->arg[0]);
+    for (int j = 0; k->anchor && j < k->anchor->narg && !found; j++)
+        found = below(b, k->anchor->arg[j]);
+    return found;
+}
+
+static bool below(Below *b, const Node *n)
+{
+    if ((b->k && n->group == b->k) || n == b->n)
+        return true;
+    if (map_has(&b->seen, n))
+        return false;
+    map_set(&b->seen, n, n);
+    if (n->group && below_group(b, n->group))
+        return true;
+    bool found = false;
+    for (int i = 0; i < n->narg && !found; i++)
+        found = below(b, n->arg[i]);
+    return found;
+}
+
+static bool depends(Graph *g, const Node *n, const Group *k)
+{
+    Below b = {.k = k};
+    map_init(&b.seen, g->arena);
+    return below(&b, n);
+}
+
+static bool outside(Below *b, const Group *k, const Node *n, Map *own)
+{
+    bool found = false;
+    for (int i = 0; i < n->narg && !found; i++) {
+        const Node *a = n->arg[i];
+        if (map_has(own, a))
+            continue;
+        map_set(own, a, a);
+        found = a->group && a->group != k ? a == b->n || below(b, a) : outside(b, k, a, own);
+    }
+    return found;
+}
+
+/* Does some other group that k reads from need n?  Then k cannot compute it. */
+static bool waits_for(Graph *g, const Group *k, const Node *n)
+{
+    Below b = {.n = n};
+    Map own;
+    bool found = false;
+    map_init(&b.seen, g->arena);
+    map_init(&own, g->arena);
+    for (int i = 0; i < k->outputs.n && !found; i++)
+        found = outside(&b, k, k->outputs.at[i], &own);
+    for (int i = 0; i < k->reductions.n && !found; i++)
+        found = outside(&b, k, k->reductions.at[i], &own);
+    return found || (k->anchor && outside(&b, k, k->anchor, &own));
+}
+
+static void join(Graph *g, Group *k, Node *n)
+{
+    n->group = k;
+    n->stored = true;
+    vec_push(g->arena, &k->outputs, n);
+}
+
+static Group *group_new(Graph *g, GroupKind kind, Node *anchor)
+{
+    Group *k = NEW(g->arena, Group);
+    k->kind = kind;
+    k->anchor = anchor;
+    k->order = -1;
+    if (anchor)
+        anchor->group = k;
+    vec_push(g->arena, &g->groups, k);
+    return k;
+}
+
+/* ---- what a group may compute ---------------------------------------------------------------- */
+
+typedef struct {
+    Graph *g;
+    Group *k;
+    const Lin *const *at; /* positions of the group's own space */
+    int rank;
+    bool ok, own;
+} Check;
+
+static bool same_place(const Lin *const *a, const Lin *const *b, int rank)
+{
+    bool same = true;
+    for (int d = 0; d < rank; d++)
+        same = same && lin_same(a[d], b[d]);
+    return same;
+}
+
+/* A dot is read where it stands; what else is read was there before. */
+static bool see_dot(void *arg, Node *n, const Lin *const *at)
+{
+    Check *c = arg;
+    if (n == c->k->anchor) {
+        c->own = true;
+        c->ok = c->ok && same_place(at, c->at, 3);
+        return false;
+    }
+    if (n->group == c->k)
+        return true;
+    c->ok = c->ok && !depends(c->g, n, c->k);
+    return false;
+}
+
+/* The position of user n when its operand `from` stands at `at`; false: it does not follow. */
+static bool step_up(Graph *g, const Node *n, const Node *from, const Lin *const *at,
+                    const Lin **out)
+{
+    if (n->kind == NODE_PERMUTE) {
+        for (int d = 0; d < n->rank; d++)
+            out[d] = at[n->attr[d]];
+        return true;
+    }
+    if (n->kind == NODE_ELEM || n->kind == NODE_CAST) {
+        for (int d = 0; d < n->rank; d++)
+            out[d] = at[d];
+        return true;
+    }
+    if ((n->kind != NODE_RESHAPE && n->kind != NODE_BROADCAST) || node_count(n) != node_count(from))
+        return false;
+    Node back = {.kind = NODE_RESHAPE, .rank = from->rank, .arg = {(Node *)n}};
+    memcpy(back.shape, from->shape, sizeof back.shape);
+    operand_index(g, &back, 0, at, out, NULL);
+    return true;
+}
+
+/* Positions of all nodes that follow from one, by id; those of others have none. */
+Place **places_from(Graph *g, Node *from, const Lin *const *at)
+{
+    Place **place = NEWN(g->arena, Place *, g->nodes.n + 1);
+    place[from->id] = NEW(g->arena, Place);
+    for (int d = 0; d < from->rank; d++)
+        place[from->id]->at[d] = at[d];
+    for (int i = from->id + 1; i < g->nodes.n; i++) {
+        Node *n = g->nodes.at[i];
+        Place p;
+        for (int k = 0; n->live && is_inline(n) && !place[i] && k < n->narg; k++)
+            if (place[n->arg[k]->id] &&
+                step_up(g, n, n->arg[k], place[n->arg[k]->id]->at, p.at)) {
+                place[i] = NEW(g->arena, Place);
+                *place[i] = p;
+            }
+    }
+    return place;
+}
+
+/* ---- dots ------------------------------------------------------------------------------------ */
+
+static bool dot_may(Graph *g, Group *k, Node *n, Place *place, const Lin *const *at)
+{
+    Check c = {.g = g, .k = k, .at = at, .rank = 3, .ok = true};
+    if (!place || node_count(n) != node_count(k->anchor))
+        return false;
+    each_read(g, n, place->at, see_dot, &c);
+    return c.ok && c.own && !waits_for(g, k, n);
+}
+
+static void fuse_dot(Graph *g, Node *dot, Node *end)
+{
+    Group *k = group_new(g, GROUP_DOT, dot);
+    const Lin *at[3] = {lin_var(g, "bz", 0, dot->shape[0] - 1),
+                        lin_var(g, "m", 0, dot->shape[1] - 1),
+                        lin_var(g, "n", 0, dot->shape[2] - 1)};
+    Place **place = places_from(g, dot, at);
+    Node *last = dot;
+    dot->stored = false;
+    for (Node *n = dot->meet; n != end && is_inline(n) && !n->group; n = n->meet) {
+        if (!dot_may(g, k, n, place[n->id], at))
+            break;
+        last = n;
+        if (n->held)
+            break;
+    }
+    k->why = last->meet == end ? "it is an output" : "what follows has other positions";
+    join(g, k, last);
+    for (int i = dot->id + 1; i < g->nodes.n; i++) {
+        Node *n = g->nodes.at[i];
+        if (n->held && !n->group && dot_may(g, k, n, place[i], at))
+            join(g, k, n);
+    }
+}
+
+static void fuse_attention(Graph *g, Node *dot)
+{
+    Group found = {0};
+    if (!match_attention(g, dot, &found))
+        return;
+    Group *k = dot->group;
+    k->kind = GROUP_ATTENTION;
+    k->scores = found.scores;
+    k->max = found.max;
+    k->sum = found.sum;
+    k->exp = found.exp;
+    k->weight = found.weight;
+    Node *inside[] = {k->scores, k->max, k->sum};
+    for (int i = 0; i < COUNT(inside); i++) {
+        inside[i]->group = k;
+        inside[i]->stored = false;
+    }
+}
+
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+static void row_space(Graph *g, const Node *n, const Lin **at)
+{
+    static const char *const name[] = {"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7"};
+    for (int d = 0; d < n->rank; d++)
+        at[d] = lin_var(g, name[d], 0, n->shape[d] - 1);
+}
+
+/* Positions of a reduction in the space of its operand. */
+static void row_place(const Node *r, const Lin *const *full, const Lin **at)
+{
+    int n = 0;
+    for (int d = 0; d < r->arg[0]->rank; d++)
+        if (!r->attr[d])
+            at[n++] = full[d];
+}
+
+static bool same_rows(const Node *a, const Node *b)
+{
+    bool same = a->arg[0]->rank == b->arg[0]->rank;
+    for (int d = 0; same && d < a->arg[0]->rank; d++)
+        same = a->arg[0]->shape[d] == b->arg[0]->shape[d] && a->attr[d] == b->attr[d];
+    return same;
+}
+
+/* Reductions of the group are read by row; nothing else that is read comes after the group. */
+static bool see_row(void *arg, Node *n, const Lin *const *at)
+{
+    Check *c = arg;
+    const Lin *place[TENSOR_RANK];
+    if (n->kind == NODE_REDUCE && n->group == c->k) {
+        row_place(n, c->at, place);
+        c->own = true;
+        c->ok = c->ok && same_place(at, place, n->rank);
+        return false;
+    }
+    if (n->group == c->k) {
+        c->ok = c->ok && n->rank == c->rank && same_place(at, c->at, c->rank);
+        return true;
+    }
+    for (int i = 0; i < c->k->reductions.n && !c->own; i++)
+        c->own = n == behind_views(c->k->reductions.at[i]->arg[0]);
+    c->ok = c->ok && !depends(c->g, n, c->k);
+    return false;
+}
+
+static bool row_may(Graph *g, Group *k, Node *n, const Lin *const *at)
+{
+    const Node *space = k->space;
+    const Lin *full[TENSOR_RANK];
+    row_space(g, space, full);
+    Check c = {.g = g, .k = k, .at = full, .rank = space->rank, .ok = true};
+    each_read(g, n, at, see_row, &c);
+    return c.ok && c.own && !waits_for(g, k, n);
+}
+
+static int phase_of(const Group *k, const Node *n, int depth)
+{
+    int most = -1;
+    if (!depth)
+        return most;
+    for (int i = 0; i < k->reductions.n; i++)
+        if (k->reductions.at[i] == n)
+            return k->phase.at[i];
+    for (int i = 0; i < n->narg && (n->group == k || !n->stored); i++) {
+        int p = phase_of(k, n->arg[i], depth - 1);
+        most = MAX(most, p);
+    }
+    return most;
+}
+
+static void row_add(Graph *g, Group *k, Node *r)
+{
+    int phase = phase_of(k, r->arg[0], 60) + 1;
+    r->group = k;
+    r->stored = false;
+    vec_push(g->arena, &k->reductions, r);
+    vec_push(g->arena, &k->phase, phase);
+}
+
+static void fuse_reduction(Graph *g, Node *r)
+{
+    const Lin *at[TENSOR_RANK];
+    row_space(g, r->arg[0], at);
+    for (int i = 0; i < g->groups.n; i++) {
+        Group *k = g->groups.at[i];
+        if (k->kind == GROUP_ROW && same_rows(k->anchor, r) && row_may(g, k, r->arg[0], at)) {
+            row_add(g, k, r);
+            return;
+        }
+    }
+    Group *k = group_new(g, GROUP_ROW, r);
+    k->space = r->arg[0];
+    row_add(g, k, r);
+}
+
+static bool same_extents(const Node *n, int rank, const int64_t *shape)
+{
+    bool same = n->rank == rank;
+    for (int d = 0; same && d < rank; d++)
+        same = n->shape[d] == shape[d];
+    return same;
+}
+
+/* May the node be stored by the group, whole rows or one element of each? */
+static bool row_output(Graph *g, Group *k, Node *n)
+{
+    const Lin *full[TENSOR_RANK], *at[TENSOR_RANK];
+    row_space(g, k->space, full);
+    if (same_extents(n, k->space->rank, k->space->shape))
+        return row_may(g, k, n, full);
+    if (!same_extents(n, k->anchor->rank, k->anchor->shape))
+        return false;
+    row_place(k->anchor, full, at);
+    return row_may(g, k, n, at);
+}
+
+/* One end of the group: as far along the meets of its last reductions as positions allow. */
+static void end_row(Graph *g, Group *k, Node *r, Node *end)
+{
+    Node *last = NULL;
+    for (Node *n = r->meet; n && n != end && is_inline(n); n = n->meet) {
+        if (n->group == k || n->group)
+            return;
+        bool full = same_extents(n, k->space->rank, k->space->shape);
+        if ((full || same_extents(n, k->anchor->rank, k->anchor->shape)) && row_output(g, k, n))
+            last = n;
+        if (n->held)
+            break;
+    }
+    if (last && !last->group)
+        join(g, k, last);
+}
+
+static bool read_elsewhere(Graph *g, const Group *k, const Node *r);
+
+static void fuse_rows(Graph *g, Group *k, Node *end)
+{
+    for (int i = 0; i < g->nodes.n; i++) {
+        Node *n = g->nodes.at[i];
+        if (n->held && !n->group && row_output(g, k, n))
+            join(g, k, n);
+    }
+    for (int i = 0; i < k->reductions.n; i++)
+        if (read_elsewhere(g, k, k->reductions.at[i]))
+            end_row(g, k, k->reductions.at[i], end);
+    for (int i = 0; i < k->reductions.n; i++)
+        if (k->reductions.at[i]->is_output || read_elsewhere(g, k, k->reductions.at[i]))
+            join(g, k, k->reductions.at[i]);
+}
+
+/* Is there a way from r to some node that is stored or reduced outside of the group? */
+static bool escapes(Graph *g, const Group *k, const Node *n, bool *reach)
+{
+    (void)g;
+    for (int i = 0; i < n->narg; i++)
+        if (reach[n->arg[i]->id] && !(n->arg[i]->group == k && n->arg[i]->stored))
+            return true;
+    return false;
+}
+
+static bool read_elsewhere(Graph *g, const Group *k, const Node *r)
+{
+    bool *reach = NEWN(g->arena, bool, g->nodes.n + 1);
+    reach[r->id] = true;
+    for (int i = r->id + 1; i < g->nodes.n; i++) {
+        const Node *n = g->nodes.at[i];
+        if (!n->live || !escapes(g, k, n, reach))
+            continue;
+        if (n->group == k) /* computed by it */
+            continue;
+        if (n->stored || !is_inline(n))
+            return true;
+        reach[i] = true;
+    }
+    return false;
+}
+
+/* ---- the rest -------------------------------------------------------------------------------- */
+
+static bool see_map(void *arg, Node *n, const Lin *const *at)
+{
+    Check *c = arg;
+    if (n->group == c->k) {
+        c->ok = c->ok && n->rank == c->rank && same_place(at, c->at, c->rank);
+        c->own = true;
+        return true;
+    }
+    for (int i = 0; i < c->k->outputs.n && !c->own; i++)
+        for (int j = 0; j < c->k->outputs.at[i]->narg; j++)
+            c->own = c->own || c->k->outputs.at[i]->arg[j] == n;
+    c->ok = c->ok && !depends(c->g, n, c->k);
+    return false;
+}
+
+static void fuse_map(Graph *g, Node *n)
+{
+    const Lin *at[TENSOR_RANK];
+    row_space(g, n, at);
+    for (int i = 0; i < g->groups.n; i++) {
+        Group *k = g->groups.at[i];
+        Check c = {.g = g, .k = k, .at = at, .rank = n->rank, .ok = true};
+        if (k->kind != GROUP_MAP || !same_extents(n, k->space->rank, k->space->shape))
+            continue;
+        each_read(g, n, at, see_map, &c);
+        if (c.ok && c.own && !waits_for(g, k, n)) {
+            join(g, k, n);
+            return;
+        }
+    }
+    Group *k = group_new(g, GROUP_MAP, NULL);
+    k->space = n;
+    join(g, k, n);
+}
+
+static void visit(Graph *g, Group *k, int *next);
+
+static void visit_args(Graph *g, Group *k, const Node *n, int *next, Map *seen)
+{
+    for (int i = 0; i < n->narg; i++) {
+        Node *a = n->arg[i];
+        if (map_has(seen, a))
+            continue;
+        map_set(seen, a, a);
+        if (a->stored && a->group && a->group != k)
+            visit(g, a->group, next);
+        else
+            visit_args(g, k, a, next, seen);
+    }
+}
+
+static void visit(Graph *g, Group *k, int *next)
+{
+    Map seen;
+    BUG(k->order == -2, "kernels of '%s' wait for each other", g->name);
+    if (k->order != -1)
+        return;
+    k->order = -2;
+    map_init(&seen, g->arena);
+    for (int i = 0; i < k->outputs.n; i++)
+        visit_args(g, k, k->outputs.at[i], next, &seen);
+    for (int i = 0; i < k->reductions.n; i++)
+        visit_args(g, k, k->reductions.at[i], next, &seen);
+    if (k->anchor)
+        visit_args(g, k, k->anchor, next, &seen);
+    k->order = (*next)++;
+}
+
+static void sort_groups(Graph *g)
+{
+    int next = 0;
+    for (int i = 0; i < g->groups.n; i++)
+        visit(g, g->groups.at[i], &next);
+    Group **sorted = NEWN(g->arena, Group *, g->groups.n + 1);
+    for (int i = 0; i < g->groups.n; i++)
+        sorted[g->groups.at[i]->order] = g->groups.at[i];
+    g->groups.at = sorted;
+}
+
+void graph_fuse(Graph *g)
+{
+    Node *end = NEW(g->arena, Node);
+    mark_live(g);
+    find_meets(g, end);
+    find_held(g, end);
+    for (int i = 0; i < g->nodes.n; i++)
+        if (g->nodes.at[i]->live && g->nodes.at[i]->kind == NODE_DOT)
+            fuse_dot(g, g->nodes.at[i], end);
+    for (int i = 0; i < g->nodes.n; i++)
+        if (g->nodes.at[i]->live && g->nodes.at[i]->kind == NODE_DOT)
+            fuse_attention(g, g->nodes.at[i]);
+    for (int i = 0; i < g->nodes.n; i++) {
+        Node *n = g->nodes.at[i];
+        if (n->live && !n->group && n->kind == NODE_REDUCE)
+            fuse_reduction(g, n);
+        if (n->live && !n->group && (n->kind == NODE_SCAN || n->kind == NODE_SCATTER))
+            join(g, group_new(g, n->kind == NODE_SCAN ? GROUP_SCAN : GROUP_SCATTER, n), n);
+    }
+    for (int i = 0; i < g->groups.n; i++)
+        if (g->groups.at[i]->kind == GROUP_ROW)
+            fuse_rows(g, g->groups.at[i], end);
+    for (int i = 0; i < g->nodes.n; i++)
+        if (g->nodes.at[i]->live && g->nodes.at[i]->stored && !g->nodes.at[i]->group &&
+            g->nodes.at[i]->kind != NODE_INPUT)
+            fuse_map(g, g->nodes.at[i]);
+    sort_groups(g);
+}

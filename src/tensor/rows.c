@@ -1,0 +1,454 @@
+/* rows.c -- reductions and scans as kernels: what is read of a row, and what follows from it.
+ *
+ * A block takes some rows.  For each phase of reductions the row is walked over once: its values,
+ * combined element by element where it is longer than a tile, then the tile is reduced.  A row
+ * that is one tile stays where it is for the phases that follow. */
+#include "tensor/rows.h"
+
+typedef struct {
+    Graph *g;
+    Group *k;
+    Str *out;
+    Space s;
+    int along, across;     /* axes of the tile: reduced, and not (-1: all are reduced) */
+    int64_t bk, bm, chunks;
+    bool reduced[TENSOR_RANK];
+    bool inner;            /* the reduced axis is the faster one */
+    bool multi;            /* a row is more than one tile */
+    const char *guard, *row_guard;
+    int names;
+    VEC(Leaf) leaves;
+} Rows;
+
+static bool on_gpu(const Graph *g)
+{
+    return machine_has(g->machine, HAS_THREADS);
+}
+
+static const char *both(Graph *g, const char *a, const char *b)
+{
+    return a && b ? arena_printf(g->arena, "%s & %s", a, b) : a ? a : b;
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+static int64_t power_below(int64_t n)
+{
+    int64_t p = 1;
+    while (p * 2 <= n)
+        p *= 2;
+    return p;
+}
+
+static void choose_axes(Rows *r, const Node *space)
+{
+    r->along = r->across = -1;
+    for (int d = 0; d < space->rank; d++) {
+        int *axis = r->reduced[d] ? &r->along : &r->across;
+        if (*axis < 0 || space->shape[d] > 1)
+            *axis = d;
+    }
+    r->inner = r->along > r->across;
+}
+
+static void choose_tile(Rows *r, const Node *space, int tiles)
+{
+    const bool gpu = on_gpu(r->g);
+    int64_t n = space->shape[r->along], rows = r->across < 0 ? 1 : space->shape[r->across];
+    int64_t total = node_count(space) / MAX(1, n * rows), most = 8192 / MAX(1, tiles);
+    int64_t units = MAX(1, r->g->machine->units);
+    if (r->inner) {
+        r->bk = n <= power_below(most) ? n : MIN(2048, power_below(most));
+        r->bm = MIN(rows, MAX(1, power_below(MAX(1, (gpu ? most / 2 : most) / r->bk))));
+    } else {
+        r->bm = MIN(rows, gpu ? 64 : 512);
+        r->bk = MIN(n, gpu ? 32 : 8);
+    }
+    while (r->bm > (r->inner ? 1 : 32) && total * ((rows + r->bm - 1) / r->bm) < 2 * units)
+        r->bm = (r->bm + 1) / 2;
+    r->chunks = (n + r->bk - 1) / r->bk;
+}
+
+static void rows_plan(Rows *r, const Node *space, int tiles)
+{
+    Graph *g = r->g;
+    int64_t tile[TENSOR_RANK], shape[TENSOR_RANK];
+    choose_axes(r, space);
+    choose_tile(r, space, tiles);
+    r->multi = r->chunks > 1;
+    for (int d = 0; d < space->rank; d++) {
+        shape[d] = r->reduced[d] ? 1 : space->shape[d];
+        tile[d] = d == r->across ? r->bm : 1;
+        r->multi = r->multi || (r->reduced[d] && d != r->along && space->shape[d] > 1);
+    }
+    space_open(&r->s, g, r->out, space->rank, shape, tile);
+    r->row_guard = r->s.guard;
+    for (int d = 0; d < space->rank; d++) {
+        const char *text = arena_printf(g->arena, "r%d", d);
+        if (!r->reduced[d])
+            continue;
+        if (d == r->along)
+            text = r->chunks > 1 ? arena_printf(g->arena, "c * %lld + j", (long long)r->bk) : "j";
+        r->s.at[d] = lin_var(g, text, 0, space->shape[d] - 1);
+        if (d == r->along && r->chunks * r->bk != space->shape[d])
+            r->guard = arena_printf(g->arena, "(%s < %lld)", text, (long long)space->shape[d]);
+    }
+    if (r->across >= 0 && !r->s.var[r->across])
+        r->s.var[r->across] = "i";
+    r->guard = both(g, r->row_guard, r->guard);
+}
+
+/* ---- loops ----------------------------------------------------------------------------------- */
+
+static Body rows_body(Rows *r, int indent)
+{
+    Body b;
+    body_open(&b, r->g, r->out, indent, &r->names);
+    b.group = r->k;
+    for (int i = 0; i < r->leaves.n; i++)
+        vec_push(r->g->arena, &b.leaves, r->leaves.at[i]);
+    return b;
+}
+
+static void open_serial(Rows *r, Body *b, const Node *space)
+{
+    for (int d = 0; d < space->rank; d++)
+        if (r->reduced[d] && d != r->along && space->shape[d] > 1) {
+            body_line(b, "for r%d in T.serial(%lld):", d, (long long)space->shape[d]);
+            b->indent++;
+        }
+    if (r->chunks > 1) {
+        body_line(b, "for c in T.serial(%lld):", (long long)r->chunks);
+        b->indent++;
+    }
+}
+
+static void open_tile(Rows *r, Body *b, const char *guard)
+{
+    body_line(b, r->inner ? "for i, j in T.Parallel(%lld, %lld):"
+                          : "for j, i in T.Parallel(%lld, %lld):",
+              (long long)(r->inner ? r->bm : r->bk), (long long)(r->inner ? r->bk : r->bm));
+    b->indent++;
+    if (guard) {
+        body_line(b, "if %s:", guard);
+        b->indent++;
+    }
+}
+
+static void open_rows(Rows *r, Body *b)
+{
+    body_line(b, "for i in T.Parallel(%lld):", (long long)r->bm);
+    b->indent++;
+    if (r->row_guard) {
+        body_line(b, "if %s:", r->row_guard);
+        b->indent++;
+    }
+}
+
+static const char *tile_place(Rows *r, const char *name)
+{
+    return arena_printf(r->g->arena, r->inner ? "%s[i, j]" : "%s[j, i]", name);
+}
+
+static void alloc_tile(Rows *r, const char *name, const char *memory, DType t)
+{
+    str_printf(r->out, "        %s = T.alloc_%s((%lld, %lld), \"%s\")\n", name, memory,
+               (long long)(r->inner ? r->bm : r->bk), (long long)(r->inner ? r->bk : r->bm),
+               dtype_name(t));
+}
+
+static void alloc_row(Rows *r, const char *name, DType t)
+{
+    str_printf(r->out, "        %s = T.alloc_fragment((%lld,), \"%s\")\n", name, (long long)r->bm,
+               dtype_name(t));
+}
+
+static void leaf(Rows *r, const Node *n, const char *text)
+{
+    vec_push(r->g->arena, &r->leaves, ((Leaf){n, text}));
+}
+
+/* ---- reductions ------------------------------------------------------------------------------ */
+
+static const char *identity_text(Graph *g, int how, DType t)
+{
+    if (how == REDUCE_SUM || how == REDUCE_PROD)
+        return number_text(g, t, how == REDUCE_PROD);
+    const double sign = how == REDUCE_MAX ? -1 : 1;
+    if (dtype_is_float(t))
+        return number_text(g, t, sign * __builtin_inf());
+    return number_text(g, t, how == REDUCE_MAX ? dtype_min(t) : dtype_max(t));
+}
+
+static const char *combine(Graph *g, int how, const char *a, const char *b)
+{
+    static const char *const text[] = {[REDUCE_SUM] = "%s + (%s)", [REDUCE_MAX] = "T.max(%s, %s)",
+                                       [REDUCE_MIN] = "T.min(%s, %s)", [REDUCE_PROD] = "%s * (%s)"};
+    return arena_printf(g->arena, text[how], a, b);
+}
+
+static const char *tile_name(Rows *r, int i)
+{
+    return arena_printf(r->g->arena, "p%d", i);
+}
+
+static void reduce_tile(Rows *r, int i)
+{
+    static const char *const word[] = {[REDUCE_SUM] = "sum", [REDUCE_MAX] = "max",
+                                       [REDUCE_MIN] = "min"};
+    const Node *n = r->k->reductions.at[i];
+    DType t = compute_type(n->type);
+    if (n->how != REDUCE_PROD) {
+        str_printf(r->out, "        T.reduce_%s(p%d, s%d, dim=%d)\n", word[n->how], i, i, r->inner);
+        return;
+    }
+    str_printf(r->out, "        T.fill(s%d, %s)\n", i, identity_text(r->g, n->how, t));
+    str_printf(r->out, "        for j in T.serial(%lld):\n            for i in T.Parallel(%lld):\n",
+               (long long)r->bk, (long long)r->bm);
+    str_printf(r->out, "                s%d[i] = s%d[i] * p%d[%s]\n", i, i, i,
+               r->inner ? "i, j" : "j, i");
+}
+
+static void phase_values(Rows *r, int phase, Body *b, bool otherwise)
+{
+    const Group *k = r->k;
+    for (int i = 0; i < k->reductions.n; i++) {
+        Node *n = k->reductions.at[i];
+        const char *to = tile_place(r, tile_name(r, i));
+        if (k->phase.at[i] != phase)
+            continue;
+        const char *none = identity_text(r->g, n->how, compute_type(n->type));
+        const char *v = otherwise ? none : body_value(b, n->arg[0], r->s.at);
+        body_line(b, "%s = %s", to, r->multi && !otherwise ? combine(r->g, n->how, to, v) : v);
+    }
+}
+
+static void fill_tiles(Rows *r, int phase)
+{
+    for (int i = 0; i < r->k->reductions.n; i++) {
+        const Node *n = r->k->reductions.at[i];
+        if (r->k->phase.at[i] == phase)
+            str_printf(r->out, "        T.fill(p%d, %s)\n", i,
+                       identity_text(r->g, n->how, compute_type(n->type)));
+    }
+}
+
+static void print_phase(Rows *r, int phase)
+{
+    const Group *k = r->k;
+    Body b = rows_body(r, 2);
+    if (r->multi) {
+        fill_tiles(r, phase);
+        open_serial(r, &b, k->space);
+    }
+    open_tile(r, &b, r->guard);
+    phase_values(r, phase, &b, false);
+    if (!r->multi && r->guard) {
+        Body other = rows_body(r, b.indent - 1);
+        body_line(&other, "else:");
+        other.indent++;
+        phase_values(r, phase, &other, true);
+    }
+    for (int i = 0; i < k->reductions.n; i++) {
+        if (k->phase.at[i] != phase)
+            continue;
+        reduce_tile(r, i);
+        leaf(r, k->reductions.at[i], arena_printf(r->g->arena, "s%d[i]", i));
+        if (!r->multi)
+            leaf(r, k->reductions.at[i]->arg[0], tile_place(r, tile_name(r, i)));
+    }
+}
+
+/* ---- values of whole rows -------------------------------------------------------------------- */
+
+/* The phase after which a node that has one value a row is known; -1: it is no such node. */
+static int row_phase(const Rows *r, const Node *n, int depth)
+{
+    const Group *k = r->k;
+    int most = -1;
+    for (int i = 0; i < k->reductions.n; i++)
+        if (k->reductions.at[i] == n)
+            return k->phase.at[i];
+    if (!depth || (n->kind != NODE_ELEM && n->kind != NODE_CAST && n->kind != NODE_RESHAPE) ||
+        (n->stored && n->group != k) || node_count(n) != node_count(k->anchor))
+        return -1;
+    for (int i = 0; i < n->narg; i++) {
+        int p = row_phase(r, n->arg[i], depth - 1);
+        most = MAX(most, p);
+    }
+    return most;
+}
+
+static bool leaves_rows(const Rows *r, const Node *n)
+{
+    const Graph *g = r->g;
+    for (int i = n->id + 1; i < g->nodes.n; i++)
+        for (int k = 0; g->nodes.at[i]->live && k < g->nodes.at[i]->narg; k++)
+            if (g->nodes.at[i]->arg[k] == n && g->nodes.at[i]->kind == NODE_BROADCAST)
+                return true;
+    return false;
+}
+
+/* Positions of one value a row: those of the reductions, with or without axes of extent 1. */
+static bool row_at(const Rows *r, const Node *n, const Lin **at)
+{
+    const Node *space = r->k->space;
+    const Lin *plain[TENSOR_RANK];
+    int m = 0;
+    for (int d = 0; d < space->rank; d++)
+        if (!r->reduced[d])
+            plain[m++] = r->s.at[d];
+    bool kept = n->rank == space->rank;
+    for (int d = 0; d < n->rank; d++)
+        at[d] = kept ? (r->reduced[d] ? lin_const(r->g, 0) : r->s.at[d]) : plain[d];
+    bool ok = kept || n->rank == m;
+    for (int d = 0, e = 0; ok && d < space->rank; d++) {
+        if (kept)
+            ok = n->shape[d] == (r->reduced[d] ? 1 : space->shape[d]);
+        else if (!r->reduced[d])
+            ok = n->shape[e++] == space->shape[d];
+    }
+    return ok;
+}
+
+static bool is_work(const Node *n)
+{
+    while (n->kind == NODE_RESHAPE)
+        n = n->arg[0];
+    return n->kind == NODE_ELEM || n->kind == NODE_CAST;
+}
+
+/* What all elements of a row use is computed once. */
+static void print_row_values(Rows *r, int phase)
+{
+    const Lin *at[TENSOR_RANK];
+    for (int i = 0; i < r->g->nodes.n; i++) {
+        Node *n = r->g->nodes.at[i];
+        if (!n->live || !is_work(n) || !leaves_rows(r, n) || row_phase(r, n, 20) != phase ||
+            !row_at(r, n, at))
+            continue;
+        const char *name = arena_printf(r->g->arena, "w%d", r->names++);
+        alloc_row(r, name, compute_type(n->type));
+        Body b = rows_body(r, 2);
+        open_rows(r, &b);
+        const char *v = body_value(&b, n, at);
+        body_line(&b, "%s[i] = %s", name, v);
+        leaf(r, n, arena_printf(r->g->arena, "%s[i]", name));
+    }
+}
+
+/* ---- outputs --------------------------------------------------------------------------------- */
+
+static bool is_full(const Rows *r, const Node *n)
+{
+    const Node *s = r->k->space;
+    bool same = n->rank == s->rank;
+    for (int d = 0; same && d < n->rank; d++)
+        same = n->shape[d] == s->shape[d];
+    return same;
+}
+
+static void print_outputs(Rows *r, bool full)
+{
+    const Group *k = r->k;
+    const Lin *at[TENSOR_RANK];
+    bool some = false;
+    Body b = rows_body(r, 2);
+    for (int i = 0; i < k->outputs.n; i++) {
+        Node *n = k->outputs.at[i];
+        if (is_full(r, n) != full)
+            continue;
+        if (!some && full) {
+            open_serial(r, &b, k->space);
+            open_tile(r, &b, r->guard);
+        } else if (!some) {
+            open_rows(r, &b);
+        }
+        some = true;
+        if (!full)
+            row_at(r, n, at);
+        const Lin *const *where = full ? r->s.at : at;
+        body_store(&b, n, place_text(r->g, n->buffer, n->rank, where), n, where);
+    }
+}
+
+void tiles_row(Graph *g, Group *k, Str *out)
+{
+    Rows r = {.g = g, .k = k, .out = out};
+    int phases = 0;
+    for (int d = 0; d < k->space->rank; d++)
+        r.reduced[d] = k->anchor->attr[d];
+    rows_plan(&r, k->space, k->reductions.n);
+    kernel_head(g, out, r.s.blocks, tile_threads(g, r.bm * r.bk / 2));
+    space_bases(&r.s, out);
+    for (int i = 0; i < k->reductions.n; i++) {
+        const Node *n = k->reductions.at[i];
+        DType t = compute_type(n->type);
+        alloc_tile(&r, tile_name(&r, i), n->how == REDUCE_PROD ? "shared" : "fragment", t);
+        alloc_row(&r, arena_printf(g->arena, "s%d", i), t);
+        phases = MAX(phases, k->phase.at[i] + 1);
+    }
+    for (int p = 0; p < phases; p++) {
+        print_phase(&r, p);
+        print_row_values(&r, p);
+    }
+    print_outputs(&r, true);
+    print_outputs(&r, false);
+}
+
+/* ---- scans ----------------------------------------------------------------------------------- */
+
+static void scan_tile(Rows *r, const Node *n)
+{
+    str_printf(r->out, "%*sT.cumsum(p, q, dim=%d%s)\n", r->chunks > 1 ? 12 : 8, "", r->inner,
+               n->attr[1] ? ", reverse=True" : "");
+}
+
+/* Chunk by chunk; what was summed up before is carried. */
+void tiles_scan(Graph *g, Group *k, Str *out)
+{
+    Node *n = k->anchor;
+    Rows r = {.g = g, .k = k, .out = out};
+    const DType t = compute_type(n->type);
+    k->space = n;
+    r.reduced[n->attr[0]] = true;
+    rows_plan(&r, n, 2);
+    const bool back = n->attr[1] && r.chunks > 1;
+    kernel_head(g, out, r.s.blocks, tile_threads(g, r.bm * r.bk / 2));
+    space_bases(&r.s, out);
+    alloc_tile(&r, "p", "shared", t);
+    alloc_tile(&r, "q", "shared", t);
+    if (r.chunks > 1) {
+        alloc_row(&r, "s", t);
+        alloc_row(&r, "carry", t);
+        str_printf(out, "        T.fill(carry, %s)\n", number_text(g, t, 0));
+        str_printf(out, "        for %s in T.serial(%lld):\n", back ? "c0" : "c",
+                   (long long)r.chunks);
+        if (back)
+            str_printf(out, "            c = %lld - c0\n", (long long)r.chunks - 1);
+    }
+    const int indent = r.chunks > 1 ? 3 : 2;
+    Body b = rows_body(&r, indent);
+    open_tile(&r, &b, r.guard);
+    body_line(&b, "%s = %s", tile_place(&r, "p"), body_value(&b, n->arg[0], r.s.at));
+    if (r.guard) {
+        b.indent--;
+        body_line(&b, "else:");
+        b.indent++;
+        body_line(&b, "%s = %s", tile_place(&r, "p"), number_text(g, t, 0));
+    }
+    scan_tile(&r, n);
+    b = rows_body(&r, indent);
+    open_tile(&r, &b, r.guard);
+    const char *v = tile_place(&r, "q");
+    if (r.chunks > 1)
+        v = arena_printf(g->arena, "%s + carry[i]", v);
+    if (t != n->type)
+        v = arena_printf(g->arena, "T.cast(%s, \"%s\")", v, dtype_name(n->type));
+    body_line(&b, "%s = %s", place_text(g, n->buffer, n->rank, r.s.at), v);
+    if (r.chunks > 1) {
+        str_printf(out, "            T.reduce_sum(p, s, dim=%d)\n", r.inner);
+        str_printf(out, "            for i in T.Parallel(%lld):\n", (long long)r.bm);
+        str_puts(out, "                carry[i] = carry[i] + s[i]\n");
+    }
+}

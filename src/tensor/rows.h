@@ -1,0 +1,27 @@
+/* rows.h -- what the printers of kernels share: the part of a space that a block takes. */
+#ifndef TL_TENSOR_ROWS_H
+#define TL_TENSOR_ROWS_H
+
+#include "tensor/tensor.h"
+
+typedef struct {
+    int rank;
+    int64_t tile[TENSOR_RANK], per[TENSOR_RANK]; /* of an axis in a block, blocks along it */
+    int64_t after[TENSOR_RANK];                  /* blocks of the axes behind it */
+    int64_t blocks;
+    const char *var[TENSOR_RANK];                /* of the loop over the tile; NULL: one position */
+    const char *base[TENSOR_RANK];               /* where the tile begins; NULL: at 0 */
+    const Lin *at[TENSOR_RANK];
+    const char *guard;                           /* inside of all axes; NULL: always */
+} Space;
+
+void space_open(Space *s, Graph *g, Str *out, int rank, const int64_t *shape, const int64_t *tile);
+void space_bases(const Space *s, Str *out);
+void space_loop(const Space *s, Body *b, const bool *which, const char *guard);
+void kernel_head(Graph *g, Str *out, int64_t blocks, int threads);
+int tile_threads(const Graph *g, int64_t elements);
+/* Nodes of one space, each to its own buffer, or to `to`. */
+void tiles_store(Graph *g, const Node *space, Str *out, const Group *k, Node *const *what, int n,
+                 const char *to);
+
+#endif

@@ -1,0 +1,262 @@
+/* tensor.h -- whole-tensor programs: a graph of tensors into developer-level source.
+ *
+ *   graph.c    nodes: types, shapes, folding; one node for equal computations
+ *   build.c    operators made of others: matmul by einsum, norms, sorting, random numbers
+ *   grad.c     reverse mode: nodes that compute derivatives
+ *   index.c    positions in tensors as sums of loop variables, simplified
+ *   element.c  the value of a node at a position, as text; layout changes become positions
+ *   fuse.c     nodes into groups, one kernel each
+ *   tiles.c    a group as a kernel         attention.c  one found by its shape: online softmax
+ *   explain.c  what was fused, bytes and flops
+ *
+ * The front end's evaluator makes the nodes (front/tensor_value.c) and reads the text again, so
+ * there is one way into the IR. */
+#ifndef TL_TENSOR_TENSOR_H
+#define TL_TENSOR_TENSOR_H
+
+#include "ir/ir.h"
+#include "ir/machine.h"
+
+enum { TENSOR_RANK = 8 };
+
+typedef enum {
+    NODE_INPUT,     /* name */
+    NODE_CONST,     /* value */
+    NODE_IOTA,      /* position along axis attr[0] */
+    NODE_ELEM,      /* elem of arg[] at the same position */
+    NODE_CAST,
+    NODE_RESHAPE,   /* the same elements in the same order */
+    NODE_PERMUTE,   /* axis d is axis attr[d] of the operand */
+    NODE_BROADCAST, /* axes aligned at the right; 1 stretches */
+    NODE_SLICE,     /* attr: start of each axis, then step of each */
+    NODE_PAD,       /* attr: place of element 0 on each axis, then distance of neighbours; value */
+    NODE_CONCAT,    /* arg[0] then arg[1] along axis attr[0] */
+    NODE_WINDOW,    /* axis attr[0] becomes position, offset: attr size, stride, dilation */
+    NODE_SPREAD,    /* back: axes position, offset; what window attr takes from there, else 0 */
+    NODE_TAKE,      /* arg[0] with axis attr[0] replaced by the axes of the positions arg[1] */
+    NODE_ALONG,     /* arg[0] with the position on axis attr[0] from arg[1] */
+    NODE_REDUCE,    /* how, attr[d] 1: axis d is reduced; rank without them */
+    NODE_DOT,       /* [b, m, k] by [b, k, n] */
+    NODE_SCAN,      /* running sum along attr[0]; attr[1]: from the end */
+    NODE_SCATTER,   /* arg[0], with arg[2] put at positions arg[1] of axis attr[0] as NODE_TAKE
+                       reads them; attr[1]: added */
+} NodeKind;
+
+typedef enum {
+#define ELEM(id, name, arity, rule, text, ga, gb) ELEM_##id,
+#include "tensor/ops.def"
+#undef ELEM
+    ELEM_COUNT
+} Elem;
+
+typedef struct {
+    const char *name;
+    int arity;
+    char rule;
+    const char *text, *grad[2];
+} ElemRow;
+extern const ElemRow elem_table[ELEM_COUNT];
+
+typedef enum { REDUCE_SUM, REDUCE_MAX, REDUCE_MIN, REDUCE_PROD } ReduceHow;
+
+typedef struct Node Node;
+struct Node {
+    NodeKind kind;
+    int how;               /* Elem, ReduceHow */
+    DType type;
+    int rank;
+    int64_t shape[TENSOR_RANK];
+    int64_t attr[2 * TENSOR_RANK];
+    double value;
+    const char *name;      /* of an input; of others the variable it was given to, or NULL */
+    Node *arg[3];
+    int narg;
+    int id;                /* operands have smaller ones */
+    Span span;
+    /* fuse.c */
+    int nuse;              /* by nodes that matter and outputs */
+    bool live, is_output;
+    Node *meet;            /* all ways from here to the outputs go through it; NULL: none */
+    bool stored;           /* it has a buffer: an input, an output or a temporary */
+    bool held;             /* wanted in memory for all that fusing could do */
+    int weight;            /* operations to compute one element from what is stored */
+    const char *buffer;    /* its name */
+    struct Group *group;   /* that computes it */
+};
+
+typedef VEC(Node *) NodeVec;
+
+typedef struct Graph {
+    Arena *arena;
+    Diag *diag;
+    const Machine *machine;
+    const char *name;      /* of the function */
+    NodeVec nodes, inputs, outputs;
+    Map known;             /* text of a node -> it */
+    Map atoms;             /* index.c */
+    Span at;               /* of the call that makes nodes now */
+    VEC(struct Group *) groups;
+    const char *explain;   /* after graph_tiles */
+} Graph;
+
+/* ---- graph.c --------------------------------------------------------------------------------- */
+
+Graph *graph_new(Arena *a, Diag *d, const Machine *m, const char *name);
+int64_t node_count(const Node *n);                         /* elements */
+const char *shape_text(Arena *a, int rank, const int64_t *shape); /* "(4, 8)" */
+const char *node_text(Graph *g, const Node *n);            /* "q float32 (4, 8)", for messages */
+Elem elem_find(const char *name);                          /* ELEM_COUNT: none */
+
+Node *node_output(Graph *g, Node *n); /* n, or a copy of what has a buffer of its own already */
+Node *node_input(Graph *g, const char *name, DType t, int rank, const int64_t *shape);
+Node *node_const(Graph *g, DType t, double v);
+Node *node_full(Graph *g, DType t, double v, int rank, const int64_t *shape);
+Node *node_iota(Graph *g, DType t, int rank, const int64_t *shape, int axis);
+Node *node_elem(Graph *g, Elem e, Node *a, Node *b, Node *c);  /* broadcasts, promotes */
+Node *node_cast(Graph *g, Node *a, DType t);
+Node *node_reshape(Graph *g, Node *a, int rank, const int64_t *shape);
+Node *node_permute(Graph *g, Node *a, const int *perm);
+Node *node_broadcast(Graph *g, Node *a, int rank, const int64_t *shape);
+Node *node_slice(Graph *g, Node *a, const int64_t *start, const int64_t *step,
+                 const int64_t *shape);
+Node *node_pad(Graph *g, Node *a, const int64_t *lo, const int64_t *step, const int64_t *shape,
+               double fill);
+Node *node_concat(Graph *g, Node *a, Node *b, int axis);
+Node *node_window(Graph *g, Node *a, int axis, int64_t size, int64_t stride, int64_t dilation);
+Node *node_spread(Graph *g, Node *a, int axis, int64_t extent, int64_t stride, int64_t dilation);
+Node *node_take(Graph *g, Node *a, Node *at, int axis);
+Node *node_along(Graph *g, Node *a, Node *at, int axis);
+Node *node_reduce(Graph *g, ReduceHow how, Node *a, const bool *axes);
+Node *node_dot(Graph *g, Node *a, Node *b);
+Node *node_scan(Graph *g, Node *a, int axis, bool reverse);
+Node *node_scatter(Graph *g, Node *a, Node *at, Node *v, int axis, bool add);
+DType promote(DType a, DType b);
+DType compute_type(DType t); /* that elements are computed in: float32 for narrower floats */
+
+/* ---- build.c --------------------------------------------------------------------------------- */
+
+Node *keep_axes(Graph *g, Node *reduced, const Node *of, const bool *axes); /* with extents 1 */
+Node *build_unary(Graph *g, Elem e, Node *a);
+Node *build_binary(Graph *g, Elem e, Node *a, Node *b);
+Node *build_number(Graph *g, Elem e, Node *a, double b); /* a op b, b of a's type */
+Node *build_mean(Graph *g, Node *a, const bool *axes);   /* without them */
+Node *build_einsum(Graph *g, const char *spec, Node *a, Node *b); /* b NULL: one operand */
+Node *build_matmul(Graph *g, Node *a, Node *b);
+Node *build_softmax(Graph *g, Node *a, int axis, bool log);
+Node *build_rank(Graph *g, Node *a, int axis, bool descending); /* place of each when sorted */
+Node *build_sorted(Graph *g, Node *v, Node *place, int axis, int64_t n); /* v put in places < n */
+Node *build_argmax(Graph *g, Node *a, int axis, bool least);
+Node *build_random(Graph *g, int rank, const int64_t *shape, Node *seed); /* uint32, Philox */
+Node *build_conv(Graph *g, Node *x, Node *w, int nspatial, const int64_t *stride,
+                 const int64_t *padding, const int64_t *dilation, int64_t groups);
+
+/* ---- grad.c ---------------------------------------------------------------------------------- */
+
+/* Derivatives of the sum of g * y by each of wrt; zeros where nothing flows. */
+void graph_grad(Graph *g, Node *y, Node *cotangent, Node *const *wrt, int n, Node **out);
+
+/* ---- index.c --------------------------------------------------------------------------------- */
+
+typedef struct Lin Lin;
+typedef struct {
+    char kind;        /* v variable, / quotient, % remainder of `of` by c */
+    const char *text; /* v */
+    const Lin *of;
+    int64_t c, lo, hi;
+} Atom;
+enum { LIN_MOST = 12 };
+struct Lin { /* c + sum of coef * atom; interned atoms, ordered by their making */
+    int n;
+    int64_t c, lo, hi;
+    int64_t coef[LIN_MOST];
+    const Atom *atom[LIN_MOST];
+};
+const Lin *lin_const(Graph *g, int64_t c);
+const Lin *lin_var(Graph *g, const char *text, int64_t lo, int64_t hi);
+const Lin *lin_add(Graph *g, const Lin *a, const Lin *b);
+const Lin *lin_mul(Graph *g, const Lin *a, int64_t c);
+const Lin *lin_div(Graph *g, const Lin *a, int64_t c);
+const Lin *lin_mod(Graph *g, const Lin *a, int64_t c);
+bool lin_same(const Lin *a, const Lin *b);
+bool lin_uses(const Lin *a, const Lin *var);
+const char *lin_text(Graph *g, const Lin *a);
+
+typedef struct { /* lo <= what <= hi, and what divisible by mod */
+    const Lin *what;
+    int64_t lo, hi, mod;
+} Guard;
+/* Positions of argument k of n when n is at `at`; guards (RANK_MOST at most) tell where the
+ * argument is there at all.  Not of NODE_TAKE and NODE_ALONG, whose positions are values. */
+int operand_index(Graph *g, const Node *n, int k, const Lin *const *at, const Lin **out,
+                  Guard *guard);
+
+/* ---- element.c ------------------------------------------------------------------------------- */
+
+typedef struct {
+    const Node *node;
+    const char *text;  /* of its value where the body stands */
+} Leaf;
+
+typedef struct Body { /* statements of one loop body that is being written */
+    Graph *g;
+    Str *out;
+    int indent;
+    int *nname;        /* of the kernel */
+    Map memo;          /* node and position -> text of its value */
+    VEC(Leaf) leaves;
+    const struct Group *group; /* its outputs are computed here, not loaded */
+} Body;
+
+void body_open(Body *b, Graph *g, Str *out, int indent, int *nname);
+const char *body_value(Body *b, Node *n, const Lin *const *at); /* of compute_type */
+const Lin *body_position(Body *b, Node *n, const Lin *const *at, int64_t extent); /* as an index */
+void body_store(Body *b, Node *n, const char *target, Node *value, const Lin *const *at);
+void body_line(Body *b, const char *fmt, ...) PRINTF(2, 3);
+const char *number_text(Graph *g, DType t, double v);
+const char *place_text(Graph *g, const char *buffer, int rank, const Lin *const *at);
+/* Calls see for all that n reads at `at`, stored nodes and those that cannot be inlined; true: what
+ * that one reads is seen as well. */
+typedef bool ReadFn(void *arg, Node *n, const Lin *const *at);
+void each_read(Graph *g, Node *n, const Lin *const *at, ReadFn *see, void *arg);
+bool is_inline(const Node *n); /* a value at a position is cheap text */
+
+/* ---- fuse.c ---------------------------------------------------------------------------------- */
+
+typedef enum { GROUP_MAP, GROUP_ROW, GROUP_DOT, GROUP_ATTENTION, GROUP_SCAN, GROUP_SCATTER }
+    GroupKind;
+typedef struct Group {
+    GroupKind kind;
+    int order;
+    Node *anchor;          /* dot, scan, scatter; the first reduction of rows */
+    NodeVec reductions;    /* of rows, in order; phase of each */
+    VEC(int) phase;
+    NodeVec outputs;       /* stored by it */
+    Node *space;           /* of rows: a node of the full shape */
+    const char *why;       /* it ends where it does */
+    Node *scores, *values; /* attention: the dot inside, the right operand */
+    Node *weight, *sum, *max, *exp; /* attention: the parts of its softmax */
+} Group;
+typedef struct {
+    const Lin *at[TENSOR_RANK];
+} Place;
+void graph_fuse(Graph *g);
+/* Positions of all nodes that follow from one's, by id; NULL: they do not. */
+Place **places_from(Graph *g, Node *from, const Lin *const *at);
+bool match_attention(Graph *g, Node *dot, Group *out);
+
+/* ---- tiles.c --------------------------------------------------------------------------------- */
+
+/* The program as the text of a module with one @T.prim_func: inputs, then outputs. */
+const char *graph_tiles(Graph *g);
+void tiles_map(Graph *g, Group *k, Str *out);
+void tiles_row(Graph *g, Group *k, Str *out);
+void tiles_dot(Graph *g, Group *k, Str *out);
+void tiles_attention(Graph *g, Group *k, Str *out);
+void tiles_scan(Graph *g, Group *k, Str *out);
+void tiles_scatter(Graph *g, Group *k, Str *out);
+
+/* ---- explain.c ------------------------------------------------------------------------------- */
+
+const char *graph_explain(Graph *g);
+
+#endif

@@ -1,0 +1,280 @@
+/* tiles.c -- groups as kernels of the developer level: the text that prog.tiles() shows.
+ *
+ * Elementwise kernels and rows.  A block takes the innermost axes whole as far as they fit, a part
+ * of one, and one position of each of the others; those come from the block's number. */
+#include "tensor/rows.h"
+
+/* ---- the tile of a block --------------------------------------------------------------------- */
+
+static int64_t ceil_div(int64_t a, int64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+static bool on_gpu(const Graph *g)
+{
+    return machine_has(g->machine, HAS_THREADS);
+}
+
+int tile_threads(const Graph *g, int64_t elements)
+{
+    int n = 256;
+    while (n > 32 && n > elements)
+        n /= 2;
+    return on_gpu(g) ? n : 1;
+}
+
+/* Elements of a block: some for each thread of a GPU, the tasks of a few cores else. */
+static int64_t block_elements(const Graph *g, int64_t total)
+{
+    if (on_gpu(g))
+        return total < 1 << 18 ? 512 : 2048;
+    int64_t cores = MAX(g->machine->units, 1), each = ceil_div(total, cores * 4);
+    return MAX(1024, MIN(each, 1 << 16));
+}
+
+/* Each axis at "b + i"; b from the number of the block.  Lines for those go to `head`. */
+void space_open(Space *s, Graph *g, Str *out, int rank, const int64_t *shape, const int64_t *tile)
+{
+    int64_t blocks = 1;
+    static const char *const loop[] = {"i", "j", "k", "l", "i4", "i5", "i6", "i7"};
+    *s = (Space){.rank = rank};
+    for (int d = rank - 1; d >= 0; d--) {
+        int64_t n = ceil_div(shape[d], tile[d]);
+        s->tile[d] = tile[d];
+        s->per[d] = n;
+        s->after[d] = blocks;
+        blocks *= n;
+    }
+    s->blocks = blocks;
+    for (int d = 0, v = 0; d < rank; d++) {
+        if (tile[d] > 1)
+            s->var[d] = loop[v++];
+        s->base[d] = s->per[d] > 1 ? arena_printf(g->arena, "b%d", d) : NULL;
+        const char *text = s->base[d] && s->var[d]
+                               ? arena_printf(g->arena, "%s + %s", s->base[d], s->var[d])
+                           : s->base[d] ? s->base[d] : s->var[d];
+        s->at[d] = text ? lin_var(g, text, 0, shape[d] - 1) : lin_const(g, 0);
+        if (s->base[d] && s->per[d] * tile[d] != shape[d])
+            s->guard = arena_printf(g->arena, "%s%s(%s < %lld)", s->guard ? s->guard : "",
+                                    s->guard ? " & " : "", text, (long long)shape[d]);
+    }
+    (void)out;
+}
+
+void space_bases(const Space *s, Str *out)
+{
+    for (int d = 0; d < s->rank; d++) {
+        if (!s->base[d])
+            continue;
+        str_printf(out, "        %s = bx", s->base[d]);
+        if (s->after[d] > 1)
+            str_printf(out, " // %lld", (long long)s->after[d]);
+        if (s->after[d] * s->per[d] < s->blocks)
+            str_printf(out, " %% %lld", (long long)s->per[d]);
+        if (s->tile[d] > 1)
+            str_printf(out, " * %lld", (long long)s->tile[d]);
+        str_putc(out, '\n');
+    }
+}
+
+/* for i, j in T.Parallel(a, b): over the axes that are chosen; the guard below it. */
+void space_loop(const Space *s, Body *b, const bool *which, const char *guard)
+{
+    Str vars, ext;
+    int n = 0;
+    str_init(&vars, b->g->arena);
+    str_init(&ext, b->g->arena);
+    for (int d = 0; d < s->rank; d++)
+        if (s->var[d] && (!which || which[d])) {
+            str_printf(&vars, "%s%s", n ? ", " : "", s->var[d]);
+            str_printf(&ext, "%s%lld", n++ ? ", " : "", (long long)s->tile[d]);
+        }
+    body_line(b, "for %s in T.Parallel(%s):", n ? vars.s : "i", n ? ext.s : "1");
+    b->indent++;
+    if (guard) {
+        body_line(b, "if %s:", guard);
+        b->indent++;
+    }
+}
+
+void kernel_head(Graph *g, Str *out, int64_t blocks, int threads)
+{
+    (void)g;
+    str_printf(out, "    with T.Kernel(%lld, threads=%d) as bx:\n", (long long)blocks, threads);
+}
+
+/* ---- elementwise ----------------------------------------------------------------------------- */
+
+static void map_tile(const Graph *g, const Node *n, int64_t *tile)
+{
+    int64_t left = block_elements(g, node_count(n));
+    for (int d = n->rank - 1; d >= 0; d--) {
+        tile[d] = MAX(1, n->shape[d]);
+        if (n->shape[d] > left) {
+            tile[d] = 1;
+            while (tile[d] * 2 <= left)
+                tile[d] *= 2;
+            left = 1;
+            continue;
+        }
+        left /= MAX(1, n->shape[d]);
+    }
+}
+
+void tiles_store(Graph *g, const Node *space, Str *out, const Group *k, Node *const *what, int n,
+                 const char *to)
+{
+    int64_t tile[TENSOR_RANK], per = 1;
+    Space s;
+    Body b;
+    int names = 0;
+    map_tile(g, space, tile);
+    for (int d = 0; d < space->rank; d++)
+        per *= tile[d];
+    space_open(&s, g, out, space->rank, space->shape, tile);
+    kernel_head(g, out, s.blocks, tile_threads(g, per));
+    space_bases(&s, out);
+    body_open(&b, g, out, 2, &names);
+    b.group = k;
+    space_loop(&s, &b, NULL, s.guard);
+    for (int i = 0; i < n; i++)
+        body_store(&b, what[i],
+                   place_text(g, to ? to : what[i]->buffer, what[i]->rank, s.at), what[i], s.at);
+}
+
+void tiles_map(Graph *g, Group *k, Str *out)
+{
+    tiles_store(g, k->space, out, k, k->outputs.at, k->outputs.n, NULL);
+}
+
+/* The tensor is copied, then single elements of it are set or added to. */
+void tiles_scatter(Graph *g, Group *k, Str *out)
+{
+    Node *n = k->anchor, *v = n->arg[2], *where = n->arg[1];
+    const int axis = (int)n->attr[0];
+    const Lin *at[TENSOR_RANK];
+    int64_t tile[TENSOR_RANK], per = 1;
+    Space s;
+    Body b;
+    int names = 0;
+    tiles_store(g, n, out, k, &n->arg[0], 1, n->buffer);
+    map_tile(g, v, tile);
+    for (int d = 0; d < v->rank; d++)
+        per *= tile[d];
+    space_open(&s, g, out, v->rank, v->shape, tile);
+    kernel_head(g, out, s.blocks, tile_threads(g, per));
+    space_bases(&s, out);
+    body_open(&b, g, out, 2, &names);
+    b.group = k;
+    space_loop(&s, &b, NULL, s.guard);
+    for (int d = 0; d < n->rank; d++)
+        at[d] = d < axis ? s.at[d] : d > axis ? s.at[d - 1 + where->rank] : NULL;
+    at[axis] = body_position(&b, where, s.at + axis, n->shape[axis]);
+    const char *place = place_text(g, n->buffer, n->rank, at), *value = body_value(&b, v, s.at);
+    if (compute_type(v->type) != n->type)
+        value = arena_printf(g->arena, "T.cast(%s, \"%s\")", value, dtype_name(n->type));
+    body_line(&b, n->attr[1] ? "T.atomic_add(%s, %s)" : "%s = %s", place, value);
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+/* Names that the text itself uses: a letter with or without a number, and a few words. */
+static bool own_name(const char *name)
+{
+    static const char *const words[] = {"bx", "by", "bz", "acc", "carry", "T"};
+    bool own = strspn(name + 1, "0123456789") == strlen(name + 1) &&
+               (name[1] || strchr("ABcijklmnpqs", name[0]));
+    for (int i = 0; i < COUNT(words); i++)
+        own = own || !strcmp(name, words[i]);
+    return own;
+}
+
+static bool taken_name(const Graph *g, const char *name)
+{
+    bool taken = false;
+    for (int i = 0; i < g->nodes.n; i++)
+        taken = taken || (g->nodes.at[i]->buffer && !strcmp(g->nodes.at[i]->buffer, name));
+    return taken;
+}
+
+static const char *fresh_name(Graph *g, const char *stem, int i)
+{
+    const char *name = i < 0 ? stem : arena_printf(g->arena, "%s%d", stem, i);
+    while (taken_name(g, name))
+        name = arena_printf(g->arena, "%s_", name);
+    return name;
+}
+
+static void name_buffers(Graph *g)
+{
+    int n = 0;
+    for (int i = 0; i < g->inputs.n; i++) {
+        const char *name = g->inputs.at[i]->name;
+        g->inputs.at[i]->buffer = NULL;
+        g->inputs.at[i]->buffer =
+            own_name(name) ? fresh_name(g, arena_printf(g->arena, "%s_in", name), -1) : name;
+    }
+    for (int i = 0; i < g->outputs.n; i++)
+        g->outputs.at[i]->buffer = fresh_name(g, "out", g->outputs.n == 1 ? -1 : i);
+    for (int i = 0; i < g->nodes.n; i++) {
+        Node *m = g->nodes.at[i];
+        if (m->live && m->stored && !m->buffer)
+            m->buffer = fresh_name(g, "t", n++);
+    }
+}
+
+static void print_params(Graph *g, Str *out)
+{
+    bool first = true;
+    for (int pass = 0; pass < 2; pass++) {
+        const NodeVec *v = pass ? &g->outputs : &g->inputs;
+        for (int i = 0; i < v->n; i++) {
+            str_printf(out, "%s\n    %s: T.Tensor(%s, \"%s\")", first ? "" : ",", v->at[i]->buffer,
+                       shape_text(g->arena, v->at[i]->rank, v->at[i]->shape),
+                       dtype_name(v->at[i]->type));
+            first = false;
+        }
+    }
+}
+
+static void print_temporaries(Graph *g, Str *out)
+{
+    for (int i = 0; i < g->nodes.n; i++) {
+        const Node *n = g->nodes.at[i];
+        if (n->live && n->stored && !n->is_output && n->kind != NODE_INPUT)
+            str_printf(out, "    %s = T.alloc_global(%s, \"%s\")\n", n->buffer,
+                       shape_text(g->arena, n->rank, n->shape), dtype_name(n->type));
+    }
+}
+
+static void print_group(Graph *g, Group *k, Str *out)
+{
+    static void (*const print[])(Graph *, Group *, Str *) = {
+        [GROUP_MAP] = tiles_map, [GROUP_ROW] = tiles_row, [GROUP_DOT] = tiles_dot,
+        [GROUP_ATTENTION] = tiles_attention, [GROUP_SCAN] = tiles_scan,
+        [GROUP_SCATTER] = tiles_scatter,
+    };
+    bool some = false;
+    for (int i = 0; i < k->outputs.n; i++)
+        some = some || node_count(k->outputs.at[i]) > 0;
+    if (some)
+        print[k->kind](g, k, out);
+}
+
+const char *graph_tiles(Graph *g)
+{
+    Str out;
+    str_init(&out, g->arena);
+    graph_fuse(g);
+    name_buffers(g);
+    str_puts(&out, "import tilelang.language as T\n\n\n@T.prim_func\n");
+    str_printf(&out, "def %s(", g->name);
+    print_params(g, &out);
+    str_puts(&out, "\n):\n");
+    print_temporaries(g, &out);
+    for (int i = 0; i < g->groups.n; i++)
+        print_group(g, g->groups.at[i], &out);
+    g->explain = graph_explain(g);
+    return out.s;
+}

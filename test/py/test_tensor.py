@@ -1,0 +1,332 @@
+"""Tensor programs against numpy: every operator, on the CPU and, as kernels of a GPU, in the simulator."""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+import tilelang as tl
+
+rng = np.random.default_rng(17)
+GPU = "cuda -arch=sm_90a"
+
+
+def normal(*shape, dtype="float32"):
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def simulated(program, arrays):
+    """What the lowered kernels of a GPU give, thread by thread: its tiles, saved and run by themselves."""
+    made = tl.tensor.TensorProgram(program._func, GPU, program._argnums, program._with_value)
+    got = made.compile(*arrays)
+    params = re.findall(r"^    (\w+): T.Tensor", got.tiles, re.M)
+    inputs = [a for a in arrays if hasattr(a, "dtype")]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "tiles.py")
+        with open(path, "w") as f:
+            f.write(got.tiles)
+        words = ["run", path, "--sim", "--target", GPU]
+        for name, a in zip(params, inputs):
+            np.save(os.path.join(folder, name + ".npy"), np.ascontiguousarray(a))
+            words += ["--in", "%s=%s" % (name, os.path.join(folder, name + ".npy"))]
+        outs = params[len(inputs):]
+        for name in outs:
+            words += ["--out", "%s=%s" % (name, os.path.join(folder, name + ".npy"))]
+        done = subprocess.run([sys.executable, "-m", "tilelang"] + words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr + got.tiles
+        return [np.load(os.path.join(folder, name + ".npy")) for name in outs]
+
+
+def close(got, want, tolerance):
+    got, want = np.asarray(got), np.asarray(want)
+    assert got.shape == want.shape, (got.shape, want.shape)
+    scale = 1 + np.abs(want[np.isfinite(want)].astype("float64")).max(initial=0)
+    same = np.isclose(got.astype("float64"), want.astype("float64"), rtol=tolerance,
+                      atol=tolerance * scale, equal_nan=True)
+    assert same.all(), "%d of %d differ, the first by %g" % (
+        (~same).sum(), same.size, np.abs(got.astype("float64") - want)[~same].flat[0])
+
+
+def as_list(v):
+    return list(v) if isinstance(v, (tuple, list)) else [v]
+
+
+def check(fn, want, *arrays, tolerance=2e-5, gpu=True):
+    program = tl.tensor_program(fn)
+    wanted = as_list(want)
+    for got in (program(*arrays), simulated(program, arrays) if gpu else None):
+        if got is not None:
+            assert len(as_list(got)) == len(wanted)
+            for g, w in zip(as_list(got), wanted):
+                close(g, w, tolerance)
+    return program
+
+
+def softmax(x, axis=-1):
+    e = np.exp(x - x.max(axis, keepdims=True))
+    return e / e.sum(axis, keepdims=True)
+
+
+class Elements(unittest.TestCase):
+    def test_arithmetic_with_broadcasting(self):
+        def f(x, y, z):
+            a = (x + y) * z - x / (1 + y * y)
+            return a, -a ** 2, a // 1.5, a % 1.5, 2.0 ** x, abs_of(a)
+
+        def abs_of(v):
+            return tl.abs(v)
+
+        x, y, z = normal(5, 1, 7), normal(3, 1), normal(7)
+        a = (x + y) * z - x / (1 + y * y)
+        check(f, (a, -(a**2), a // 1.5, a % 1.5, 2.0**x, abs(a)), x, y, z)
+
+    def test_functions(self):
+        x = normal(33, 9)
+        def f(x):
+            p = tl.abs(x) + 0.5
+            return (tl.exp(x), tl.exp2(x), tl.sin(x), tl.cos(x), tl.tanh(x), tl.arctan(x), tl.floor(x),
+                    tl.ceil(x), tl.trunc(x), tl.round(x), tl.sinh(x), tl.cosh(x), tl.sign(x), tl.log(p),
+                    tl.log2(p), tl.log1p(p), tl.sqrt(p), tl.rsqrt(p), tl.sigmoid(x), tl.power(p, x))
+
+        p = np.abs(x) + np.float32(0.5)
+        want = [getattr(np, n)(x) for n in "exp exp2 sin cos tanh arctan floor ceil trunc round sinh cosh sign".split()]
+        want += [np.log(p), np.log2(p), np.log1p(p), np.sqrt(p), 1 / np.sqrt(p), 1 / (1 + np.exp(-x)), p**x]
+        check(f, want, x)
+
+    def test_comparisons_where_and_integers(self):
+        def f(x, i):
+            m = (x > 0) & (i < 50) | ~(x >= -1)
+            return tl.where(m, x, -x), m, i // 7, i % 7, (i << 2) ^ 3, i & 12, tl.maximum(x, 0.5), \
+                tl.clip(x, -1, 1), x == x, i / 2
+
+        x, i = normal(40), rng.integers(-100, 100, 40).astype("int32")
+        m = (x > 0) & (i < 50) | ~(x >= -1)
+        check(f, (np.where(m, x, -x), m, i // 7, i % 7, (i << 2) ^ 3, i & 12, np.maximum(x, np.float32(0.5)),
+                  x.clip(-1, 1), x == x, (i / 2).astype("f")), x, i)
+
+    def test_iota_casts_and_new_tensors(self):
+        def f(x):
+            return (tl.iota(x, 1) * 10 + tl.iota(x, 0), tl.arange(3, 20, 4), tl.zeros((2, 3)) + 1.5,
+                    x.astype("float16"), (x * 10).astype("int32"), tl.full((4,), 7, "int32"), x.astype("float16") * 2,
+                    tl.ones_like(x))
+
+        x = normal(6, 5)
+        i = np.arange(5) * 10 + np.arange(6)[:, None]
+        check(f, (i, np.arange(3, 20, 4), np.full((2, 3), 1.5), x.astype("e"), (x * 10).astype("i"), np.full(4, 7),
+                  x.astype("e") * np.float16(2), np.ones_like(x)), x, tolerance=1e-3)
+
+    def test_activations(self):
+        import math
+
+        def f(x):
+            return tl.relu(x), tl.gelu(x), tl.silu(x), tl.softplus(x)
+
+        x = normal(70)
+        erf = np.vectorize(math.erf)
+        check(f, (np.maximum(x, 0), x * 0.5 * (1 + erf(x / math.sqrt(2))), x / (1 + np.exp(-x)),
+                  np.log1p(np.exp(x))), x)
+
+
+class Reductions(unittest.TestCase):
+    def test_axes_and_kinds(self):
+        def f(x):
+            return (x.sum(), x.sum(axis=0), x.sum(axis=1, keepdims=True), x.max(axis=(0, 2)), x.min(axis=-1),
+                    tl.mean(x, axis=1), x.var(axis=2), x.std(axis=0), tl.prod(x, axis=1), tl.logsumexp(x, axis=1))
+
+        x = normal(6, 5, 37)
+        check(f, (x.sum(), x.sum(0), x.sum(1, keepdims=True), x.max((0, 2)), x.min(-1), x.mean(1), x.var(2), x.std(0),
+                  x.prod(1), np.log(np.exp(x).sum(1))), x)
+
+    def test_long_rows_and_columns(self):
+        def f(x, y):
+            return x.sum(axis=1), tl.softmax(x, axis=1), y.sum(axis=0), y.max(axis=0)
+
+        x, y = normal(3, 9001), normal(1000, 70)
+        check(f, (x.sum(1), softmax(x, 1), y.sum(0), y.max(0)), x, y, tolerance=1e-4)
+
+    def test_arguments_and_truths(self):
+        def f(x, i):
+            return x.argmax(axis=1), x.argmin(axis=0), tl.argmax(x), (x > 2).any(axis=0), (x > -2).all(axis=1), i.sum(axis=0)
+
+        x, i = normal(20, 30), rng.integers(-9, 9, (20, 3)).astype("int32")
+        check(f, (x.argmax(1), x.argmin(0), x.argmax(), (x > 2).any(0), (x > -2).all(1), i.sum(0)), x, i)
+
+    def test_softmax_and_norms_are_one_kernel(self):
+        def f(x, w, b):
+            return tl.softmax(x), tl.log_softmax(x), tl.layer_norm(x, w, b), tl.rms_norm(x, w), tl.softmax(x, axis=0)
+
+        x, w, b = normal(65, 50), normal(50), normal(50)
+        m = x - x.mean(-1, keepdims=True)
+        check(f, (softmax(x), np.log(softmax(x)), m / np.sqrt((m * m).mean(-1, keepdims=True) + 1e-5) * w + b,
+                  x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-6) * w, softmax(x, 0)), x, w, b)
+
+        def one(x):
+            return tl.softmax(x * 2) + 1
+
+        def two(x):
+            return tl.layer_norm(x)
+
+        for g in (one, two):
+            self.assertIn("in all: 1 kernel,", tl.tensor_program(g).explain(x))
+
+    def test_running_sums(self):
+        def f(x, y):
+            return x.cumsum(axis=1), tl.cumsum(x, axis=0), tl.cumsum(x, axis=1, reverse=True), tl.cumsum(y)
+
+        x, y = normal(9, 70), normal(2, 9000)
+        check(f, (x.cumsum(1), x.cumsum(0), x[:, ::-1].cumsum(1)[:, ::-1], y.cumsum(1)), x, y, tolerance=1e-4)
+
+
+class Products(unittest.TestCase):
+    def test_matmul_with_prologue_and_epilogue(self):
+        def f(x, w, b):
+            return tl.relu((x * 2) @ w + b) * 0.5, x.T @ x, x @ w[:, 0], w.T @ x[1]
+
+        x, w, b = normal(33, 40), normal(40, 21), normal(21)
+        check(f, (np.maximum(2 * x @ w + b, 0) * 0.5, x.T @ x, x @ w[:, 0], w.T @ x[1]), x, w, b, tolerance=1e-4)
+
+        @tl.tensor_program
+        def g(x, w, b):
+            return tl.relu(x @ w + b)
+
+        self.assertIn("in all: 1 kernel,", g.explain(x, w, b))
+
+    def test_batches_and_einsum(self):
+        def f(q, k, w):
+            return q @ k.swapaxes(-1, -2), tl.einsum("bhqd,bhkd->bhqk", q, k), tl.einsum("bhqd,de->bqhe", q, w), \
+                tl.einsum("bhqd->hb", q), q @ w
+
+        q, k, w = normal(2, 3, 10, 16), normal(2, 3, 12, 16), normal(16, 8)
+        qk = q @ k.swapaxes(-1, -2)
+        check(f, (qk, qk, np.einsum("bhqd,de->bqhe", q, w), np.einsum("bhqd->hb", q), q @ w), q, k, w, tolerance=1e-4)
+
+    def test_halves(self):
+        def f(x, w):
+            return tl.silu(x @ w)
+
+        x, w = normal(64, 64, dtype="float16"), normal(64, 32, dtype="float16")
+        y = x.astype("f") @ w.astype("f")
+        check(f, y / (1 + np.exp(-y)), x, w, tolerance=4e-3)
+
+
+class Layout(unittest.TestCase):
+    def test_changes_of_layout(self):
+        def f(x):
+            return (x.reshape(6, 20), x.transpose(2, 0, 1), x[1], x[:, ::2, 1:4], x[..., -1], x[:, None], tl.flip(x, 1),
+                    tl.pad(x, ((1, 0), (0, 2), (3, 1)), 9), tl.concatenate([x, x * 2], 1), tl.stack([x, -x], 0),
+                    tl.roll(x, 2, 2), tl.split(x, 2, 1)[1], x.reshape(2, 3, 4, 5).transpose(0, 2, 1, 3).reshape(8, 15),
+                    tl.broadcast_to(x[0], (4, 4, 5)), tl.squeeze(x[:1]), tl.pad(tl.exp(x), 1))
+
+        x = normal(6, 4, 5)
+        p = np.pad(x, ((1, 0), (0, 2), (3, 1)), constant_values=9)
+        check(f, (x.reshape(6, 20), x.transpose(2, 0, 1), x[1], x[:, ::2, 1:4], x[..., -1], x[:, None], x[:, ::-1], p,
+                  np.concatenate([x, x * 2], 1), np.stack([x, -x]), np.roll(x, 2, 2), x[:, 2:],
+                  x.reshape(2, 3, 4, 5).transpose(0, 2, 1, 3).reshape(8, 15), np.broadcast_to(x[0], (4, 4, 5)), x[0],
+                  np.pad(np.exp(x), 1)), x)
+
+    def test_positions(self):
+        def f(x, i, j):
+            return x[i], tl.take(x, i, axis=1), x[i, j], x[:, i], tl.take_along_axis(x, j[None] + tl.zeros((9, 1), "int32"), 1), \
+                tl.one_hot(i, 9), tl.scatter_add(x, i, tl.ones((6, 8))), tl.scatter(x, i[:1], 0.0)
+
+        x, i, j = normal(9, 8), np.array([3, -1, 0, 7, 3, 2], "i"), np.array([1, 0, 7, -2, 5, 5], "i")
+        added, put = x.copy(), x.copy()
+        np.add.at(added, i, 1)
+        put[3] = 0
+        check(f, (x[i], x[:, i], x[i, j], x[:, i], np.take_along_axis(x, np.tile(j % 8, (9, 1)), 1),
+                  (i[:, None] == np.arange(9)).astype("f"), added, put), x, i, j)
+
+    def test_order(self):
+        def f(x):
+            v, at = tl.top_k(x, 3)
+            return tl.sort(x), tl.argsort(x, axis=0), v, at, tl.sort(x, descending=True)
+
+        x = normal(4, 30)
+        down = np.argsort(-x, axis=1, kind="stable")
+        check(f, (np.sort(x), np.argsort(x, 0, kind="stable"), np.take_along_axis(x, down[:, :3], 1), down[:, :3],
+                  -np.sort(-x)), x)
+
+
+class Others(unittest.TestCase):
+    def test_convolution_and_pools(self):
+        def f(x, w, d):
+            return tl.conv(x, w, padding=1), tl.conv(x, w, stride=2), tl.conv(x, d, groups=4, padding=(1, 1)), \
+                tl.max_pool(x, (2, 2)), tl.avg_pool(x, (3, 3), stride=1)
+
+        x, w, d = normal(2, 4, 9, 8), normal(6, 4, 3, 3), normal(4, 1, 3, 3)
+
+        def conv(x, w, s=1, p=0):
+            x = np.pad(x, ((0, 0), (0, 0), (p, p), (p, p)))
+            v = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], (2, 3))[:, :, ::s, ::s]
+            return np.einsum("ncxyij,ocij->noxy", v, w)
+
+        deep = np.concatenate([conv(x[:, c:c + 1], d[c:c + 1], 1, 1) for c in range(4)], 1)
+        v = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3)).mean((-1, -2))
+        check(f, (conv(x, w, 1, 1), conv(x, w, 2), deep, x[:, :, :8].reshape(2, 4, 4, 2, 4, 2).max((3, 5)), v), x, w, d,
+              tolerance=1e-4)
+
+    def test_random_numbers(self):
+        def f(seed):
+            return tl.random_bits((4, 5), seed), tl.random_uniform((1000,), seed), tl.random_normal((1000,), seed)
+
+        def philox(n, key):
+            x, y = np.arange(n, dtype="uint64"), np.zeros(n, "uint64")
+            for _ in range(10):
+                p = x * np.uint64(0xD256D193)
+                x, y = (p >> np.uint64(32)) ^ np.uint64(key) ^ y, p & np.uint64(0xFFFFFFFF)
+                key = (key + 0x9E3779B9) & 0xFFFFFFFF
+            return x.astype("uint32")
+
+        seed = np.array(42, "uint32")
+        bits, uniform, gauss = tl.tensor_program(f)(seed)
+        np.testing.assert_array_equal(bits, philox(20, 42).reshape(4, 5))
+        np.testing.assert_array_equal(uniform, (philox(1000, 42) >> 8).astype("f") / np.float32(1 << 24))
+        self.assertLess(abs(gauss.mean()), 0.15)
+        self.assertLess(abs(gauss.std() - 1), 0.1)
+
+    def test_quantised_numbers(self):
+        def f(x):
+            q, s = tl.quantize_tensor(x, "int8", axis=1)
+            return q, s, tl.dequantize_tensor(q, s)
+
+        x = normal(8, 40)
+        s = np.abs(x).max(1, keepdims=True) / np.float32(127)
+        q, scale, back = tl.tensor_program(f)(x)
+        close(scale, s, 1e-6)
+        self.assertLess(np.abs(back - x).max(), s.max() * 0.51)
+        self.assertEqual(q.dtype, np.int8)
+
+
+class Programs(unittest.TestCase):
+    def test_python_around_tensors(self):
+        scale = 3.0
+
+        def twice(v, *, by=2.0):
+            return v * by
+
+        @tl.tensor_program
+        def f(x, n, flag=True):
+            parts = [twice(x, by=k * scale) for k in range(1, n)]
+            y = sum(parts[1:], parts[0])
+            return y if flag else x
+
+        x = normal(10)
+        close(f(x, 4), x * 18, 1e-5)
+        close(f(x, 3, flag=False), x, 0)
+
+    def test_tiles_stand_alone_and_errors_have_carets(self):
+        @tl.tensor_program
+        def f(x, y):
+            return x + y
+
+        with self.assertRaisesRegex(tl.TileLangError, "tensor-broadcast"):
+            f(normal(3), normal(4))
+        self.assertIn("@T.prim_func", f.tiles(normal(3), normal(3)))
+
+
+if __name__ == "__main__":
+    unittest.main()
