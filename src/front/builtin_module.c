@@ -164,7 +164,8 @@ Value module_attr(Eval *ev, Span at, const char *module, const char *name)
         return row(name);
     Value v = row(arena_printf(ev->arena, "tilelang.%s", name));
     /* Operators of whole tensors are tl.NAME alone. */
-    if (v.kind != V_UNBOUND && (!is_language_module(module) || strcmp(v.u.builtin->group, "tensor")))
+    bool whole = v.kind != V_UNBOUND && !strcmp(v.u.builtin->group, "tensor");
+    if (v.kind != V_UNBOUND && !(whole && is_language_module(module)))
         return v;
     if (is_one_of(name, submodules))
         return named(ev, V_MODULE, arena_printf(ev->arena, "%s.%s", module, name));
