@@ -5,19 +5,21 @@
 
 With G the sums of g so far:  O[i] = sum over j <= i of exp(G[i] - G[j]) (Q[i] . K[j]) V[j], as in Mamba-2's scan
 and gated retention.  All gradients but g's are the same sum with other tensors, two of them from the end.
+That of g is a sum of differences that nearly cancel: it is made of them as they are in float32.
 """
 import tilelang
 import tilelang.language as T
 
 
-def scan(B, H, S, D, DV, chunk, dtype, reverse, stages, threads):
-    """out[i] = sum over j before i, or behind it, of the decay between them * (a[i] . b[j]) c[j]."""
+def scan(B, H, S, D, DV, chunk, dtype, reverse, stages, threads, dotted=False):
+    """out[i] = sum over j before i, or behind it, of the decay between them * (a[i] . b[j]) c[j].
+    dotted: dots[part, i] = other[i] . out[i] as well, of the columns that a block takes, before they are rounded."""
     p = 1.44269504  # log2(e)
     chunks = T.ceildiv(S, chunk)
     cols = min(DV, 64)  # of c and of the state that a block takes
 
     @T.macro
-    def run(a, b, c, g, out):
+    def run(a, b, c, g, out, other=None, dots=None):
         with T.Kernel(T.ceildiv(DV, cols), H, B, threads=threads) as (bv, bh, bb):
             a_s = T.alloc_shared((chunk, D), dtype)
             b_s = T.alloc_shared((chunk, D), dtype)
@@ -31,6 +33,10 @@ def scan(B, H, S, D, DV, chunk, dtype, reverse, stages, threads):
             state = T.alloc_fragment((D, cols), "float32")
             state_s = T.alloc_shared((D, cols), dtype)
             acc = T.alloc_fragment((chunk, cols), "float32")
+            if dotted:
+                other_s = T.alloc_shared((chunk, cols), dtype)
+                product = T.alloc_fragment((chunk, cols), "float32")
+                row = T.alloc_fragment((chunk,), "float32")
             T.clear(state)
             for k in T.Pipelined(chunks, num_stages=stages):
                 at = (chunks - 1 - k if reverse else k) * chunk
@@ -38,6 +44,8 @@ def scan(B, H, S, D, DV, chunk, dtype, reverse, stages, threads):
                 T.copy(b[bb, bh, at, 0], b_s)
                 T.copy(c[bb, bh, at, bv * cols], c_s)
                 T.copy(g[bb, bh, at], g_s)
+                if dotted:
+                    T.copy(other[bb, bh, at, bv * cols], other_s)
                 T.copy(g_s, steps)
                 T.cumsum(steps, dim=0)
                 T.copy(steps, sums)
@@ -56,6 +64,11 @@ def scan(B, H, S, D, DV, chunk, dtype, reverse, stages, threads):
                 for i, j in T.Parallel(D, cols):
                     state[i, j] = state[i, j] * T.exp2(sums[chunk - 1] * p)
                 T.gemm(b_s, decayed, state, transpose_A=True, policy=T.GemmWarpPolicy.FullRow)
+                if dotted:
+                    for i, j in T.Parallel(chunk, cols):
+                        product[i, j] = acc[i, j] * other_s[i, j]
+                    T.reduce_sum(product, row, dim=1)
+                    T.copy(row, dots[bb, bh, bv, at])
                 T.copy(acc, out[bb, bh, at, bv * cols])
 
     return run
@@ -80,10 +93,10 @@ def forward(B=1, H=4, S=256, D=64, DV=64, chunk=64, dtype="float16", stages=2, t
 
 @tilelang.jit(out_idx=[5, 6, 7, 8])
 def backward(B=1, H=4, S=256, D=64, DV=64, chunk=64, dtype="float16", stages=2, threads=128):
-    for_q = scan(B, H, S, DV, D, chunk, dtype, False, stages, threads)
-    for_k = scan(B, H, S, DV, D, chunk, dtype, True, stages, threads)
+    for_q = scan(B, H, S, DV, D, chunk, dtype, False, stages, threads, dotted=True)
+    for_k = scan(B, H, S, DV, D, chunk, dtype, True, stages, threads, dotted=True)
     for_v = scan(B, H, S, D, DV, chunk, dtype, True, stages, threads)
-    chunks = T.ceildiv(S, chunk)
+    chunks, parts = T.ceildiv(S, chunk), T.ceildiv(D, min(D, 64))
 
     @T.prim_func
     def main(
@@ -97,11 +110,12 @@ def backward(B=1, H=4, S=256, D=64, DV=64, chunk=64, dtype="float16", stages=2, 
         dV: T.Tensor((B, H, S, DV), dtype),
         dg: T.Tensor((B, H, S), "float32"),
     ):
-        for_q(dO, V, K, g, dQ)
-        for_k(V, dO, Q, g, dK)
+        dots_q = T.alloc_global((B, H, parts, S), "float32")
+        dots_k = T.alloc_global((B, H, parts, S), "float32")
+        for_q(dO, V, K, g, dQ, Q, dots_q)
+        for_k(V, dO, Q, g, dK, K, dots_k)
         for_v(K, Q, dO, g, dV)
         with T.Kernel(H, B, threads=128) as (bh, bb):  # sums from the end of Q . dQ - K . dK
-            x = T.alloc_fragment((chunk, D), "float32")
             row = T.alloc_fragment((chunk,), "float32")
             sums = T.alloc_fragment((chunk,), "float32")
             total = T.alloc_fragment((1,), "float32")
@@ -109,12 +123,10 @@ def backward(B=1, H=4, S=256, D=64, DV=64, chunk=64, dtype="float16", stages=2, 
             behind = 0.0
             for k in T.serial(chunks):
                 at = (chunks - 1 - k) * chunk
-                for i, j in T.Parallel(chunk, D):
-                    x[i, j] = T.if_then_else(
-                        at + i < S,
-                        T.cast(Q[bb, bh, at + i, j], "float32") * dQ[bb, bh, at + i, j]
-                        - T.cast(K[bb, bh, at + i, j], "float32") * dK[bb, bh, at + i, j], 0)
-                T.reduce_sum(x, row, dim=1)
+                T.clear(row)
+                for p in T.unroll(parts):
+                    for i in T.Parallel(chunk):
+                        row[i] += T.if_then_else(at + i < S, dots_q[bb, bh, p, at + i] - dots_k[bb, bh, p, at + i], 0)
                 T.cumsum(row, sums, dim=0, reverse=True)
                 T.reduce_sum(row, total, dim=0)
                 for i in T.Parallel(chunk):
