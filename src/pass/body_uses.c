@@ -9,6 +9,7 @@ struct BodyUses {
     const Stmt *body;
     Arena *arena;
     Map of; /* root Buffer -> BufferUses * */
+    bool by_pointer; /* something is written through one */
 };
 
 /* The statement at hand, and the one it is part of. */
@@ -62,6 +63,7 @@ static void use_touch(void *arg, const Stmt *s, const Touch *t)
     BufferUses *n = uses_of_root(w->u, t->buf);
     bool lent = t->how & ACC_ADDRESS && buffer_root(t->buf)->lent_to_read;
 
+    w->u->by_pointer |= touch_writes(t) && !t->expr && buffer_root(t->buf)->pointer;
     n->addresses += (t->how & ACC_ADDRESS) != 0;
     if (s->kind == ST_INSTR && !t->expr)
         return;
@@ -108,6 +110,11 @@ const BufferUses *buffer_uses(Kernel *k, const Buffer *b)
     static const BufferUses none;
     const BufferUses *n = map_get(&body_uses(k)->of, buffer_root(b));
     return n ? n : &none;
+}
+
+bool body_writes_by_pointer(Kernel *k)
+{
+    return body_uses(k)->by_pointer;
 }
 
 bool others_touch(const Stmt *const two[2], const Stmt *but)

@@ -20,6 +20,7 @@ typedef struct {
     bool viewed;            /* some buffer is a view of it */
 } BufferUses;
 const BufferUses *buffer_uses(Kernel *k, const Buffer *b);
+bool body_writes_by_pointer(Kernel *k); /* into tensors of T.make_tensor */
 bool others_touch(const Stmt *const two[2], const Stmt *but);     /* of reader or writer above */
 int stmt_uses(const Stmt *s, const Buffer *b); /* how often it mentions b or a view of it */
 

@@ -240,23 +240,29 @@ typedef struct {
     bool cleared;
 } Seek;
 
-static bool seek_home(const Stmt *s, void *arg)
+static void seek_home(const Stmt *s, Seek *f)
 {
-    Seek *f = arg;
     if (tile_does(s, TILE_COPIES) && s->u.tile.region[COPY_SRC].buf == f->tile &&
         tile_plan(f->k, s)->how == &cpu_view)
         f->home = &s->u.tile.region[COPY_DST];
     if (tile_does(s, TILE_FILLS) && s->u.tile.region[0].buf == f->tile &&
         tile_plan(f->k, s)->how == &cpu_view)
         f->cleared = true;
-    return true;
+}
+
+static void seek_uses(Seek *f)
+{
+    const BufferUses *n = buffer_uses(f->k, f->tile);
+
+    for (int i = 0; i < n->by.n; i++)
+        seek_home(n->by.at[i], f);
 }
 
 /* The tensor's region in which the tile lives, or NULL. */
 const Region *accum_home(Kernel *k, const Buffer *tile)
 {
     Seek f = {.k = k, .tile = tile};
-    stmt_visit(k->body, seek_home, &f);
+    seek_uses(&f);
     return f.home;
 }
 
@@ -291,7 +297,7 @@ static bool seek_loop(const Stmt *s, void *arg)
 const Expr *accum_clears_when(Kernel *k, const Stmt *gemm)
 {
     Seek f = {.k = k, .tile = gemm->u.tile.region[C].buf, .gemm = gemm->u.tile.id};
-    stmt_visit(k->body, seek_home, &f);
+    seek_uses(&f);
     if (!f.cleared)
         return NULL;
     stmt_visit(k->body, seek_loop, &f);

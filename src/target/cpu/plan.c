@@ -4,6 +4,7 @@
  * through strides, pack B as they go and so do not care where it came from.  A tile that is only
  * filled by one T.copy from a tensor and only read by GEMMs need not exist: the GEMM reads
  * the tensor ("view"), with its extents clipped where the copy would have filled with zeros. */
+#include "pass/body_uses.h"
 #include "pass/fuse.h"
 #include "target/cpu/emit.h"
 
@@ -80,25 +81,16 @@ bool cpu_has_microkernel(const Stmt *gemm)
 /* ---- may this copy be a view? ---------------------------------------------------------------- */
 
 typedef struct {
-    Kernel *k;
     const Stmt *copy;
-    const Buffer *tile, *tensor;
+    const Buffer *tile;
     bool ok;
-    bool after;       /* pre-order has passed the copy */
-    bool inside;      /* within the block that holds the copy */
+    bool after; /* the copy came by */
 } Look;
-
-/* A tensor behind a pointer may be any. */
-static bool may_be(const Buffer *b, const Buffer *tensor)
-{
-    return buffer_root(b) == buffer_root(tensor) || buffer_root(b)->pointer;
-}
 
 static void look_access(void *arg, const Region *r, Access a)
 {
     Look *l = arg;
-    if (a != ACC_READ && may_be(r->buf, l->tensor))
-        l->ok = false;
+    (void)a;
     if (r->buf != l->tile && buffer_root(r->buf) == l->tile)
         l->ok = false; /* through a view of the tile */
 }
@@ -108,8 +100,6 @@ static bool look_load(const Expr *e, void *arg)
     Look *l = arg;
     if ((e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == l->tile)
         l->ok = false;
-    if (e->op == EX_ADDR && buffer_root(e->u.buf) == buffer_root(l->tensor))
-        l->ok = false; /* whoever has the address may write */
     return true;
 }
 
@@ -130,7 +120,7 @@ static void look_tile(Look *l, const Stmt *s)
     tile_access(s, look_access, l);
     if (!mentions(s, l->tile))
         return;
-    if (!tile_is_gemm(s) || !l->after || !l->inside || s->u.tile.region[C].buf == l->tile ||
+    if (!tile_is_gemm(s) || !l->after || s->u.tile.region[C].buf == l->tile ||
         !cpu_has_microkernel(s))
         l->ok = false;
     for (int i = 0; i < 2 && tile_is_gemm(s); i++)
@@ -138,44 +128,14 @@ static void look_tile(Look *l, const Stmt *s)
             l->ok = false;
 }
 
-static void look_stmt(Look *l, const Stmt *s);
-
-static void look_block(Look *l, const Stmt *s)
-{
-    bool was = l->inside;
-
-    for (int i = 0; i < s->u.block.n; i++) {
-        look_stmt(l, s->u.block.list[i]);
-        if (s->u.block.list[i] == l->copy)
-            l->inside = true;
-    }
-    l->inside = was;
-}
-
 static void look_stmt(Look *l, const Stmt *s)
 {
-    if (!s || !l->ok)
-        return;
-    if (s->kind != ST_BLOCK)
-        stmt_visit_expr(s, look_load, l);
+    stmt_visit_expr(s, look_load, l);
     switch (s->kind) {
-    case ST_BLOCK: look_block(l, s); break;
-    case ST_FOR: look_stmt(l, s->u.loop.body); break;
-    case ST_WHILE:
-    case ST_IF:
-        look_stmt(l, s->u.branch.then);
-        if (s->kind == ST_IF)
-            look_stmt(l, s->u.branch.orelse);
-        break;
-    case ST_ROLE: look_stmt(l, s->u.role.body); break;
     case ST_TILE: look_tile(l, s); break;
     case ST_STORE:
-        if (buffer_root(s->u.store.buf) == l->tile || may_be(s->u.store.buf, l->tensor))
-            l->ok = false;
-        break;
     case ST_ATOMIC:
-        if (buffer_root(s->u.atomic.buf) == l->tile || may_be(s->u.atomic.buf, l->tensor))
-            l->ok = false;
+        l->ok = false;
         break;
     case ST_CALL:
         for (int i = 0; i < s->u.call.nregion; i++)
@@ -184,6 +144,35 @@ static void look_stmt(Look *l, const Stmt *s)
         break;
     default: break;
     }
+}
+
+/* Nobody writes it: a tensor behind a pointer may be any, and who has an address may write. */
+static bool stays(Kernel *k, const Buffer *tensor)
+{
+    const BufferUses *n = buffer_uses(k, tensor);
+    return !n->writes && !n->addresses && !body_writes_by_pointer(k);
+}
+
+/* In the list of statements that holds the copy, at any depth. */
+static bool all_inside(const BodyPath *all, const Stmt *copy)
+{
+    const Stmt *s = all ? all->stmt : NULL;
+
+    if (s == copy)
+        return true;
+    for (int i = 0; s && s->kind == ST_BLOCK && i < s->u.block.n; i++)
+        if (s->u.block.list[i] == copy)
+            return true;
+    return false;
+}
+
+static void look_uses(Kernel *k, Look *l)
+{
+    const BufferUses *n = buffer_uses(k, l->tile);
+
+    l->ok = l->ok && all_inside(n->all, l->copy);
+    for (int i = 0; i < n->by.n && l->ok; i++)
+        look_stmt(l, n->by.at[i]);
 }
 
 static bool know_loop(const Stmt *s, void *arg)
@@ -242,8 +231,8 @@ static bool can_view(Kernel *k, const Stmt *copy)
         return false;
     if (!cpu_region_can_be_viewed(k, src))
         return false;
-    Look l = {.k = k, .copy = copy, .tile = t, .tensor = src->buf, .ok = true};
-    look_stmt(&l, k->body);
+    Look l = {.copy = copy, .tile = t, .ok = stays(k, src->buf)};
+    look_uses(k, &l);
     return l.ok && l.after;
 }
 
@@ -302,19 +291,19 @@ typedef struct {
     const Stmt *copy;
 } Find;
 
-static bool find_view(const Stmt *s, void *arg)
+static void find_view(const Stmt *s, Find *f)
 {
-    Find *f = arg;
     if (tile_does(s, TILE_COPIES) && s->u.tile.region[1].buf == f->tile &&
         tile_plan(f->k, s)->how == &cpu_view)
         f->copy = s;
-    return true;
 }
 
 static Region operand(Kernel *k, const Region *r)
 {
     Find f = {k, r->buf, NULL};
-    stmt_visit(k->body, find_view, &f);
+    const BufferUses *n = buffer_uses(k, r->buf);
+    for (int i = 0; i < n->by.n; i++)
+        find_view(n->by.at[i], &f);
     return f.copy ? f.copy->u.tile.region[0] : *r;
 }
 
