@@ -20,6 +20,7 @@ struct TargetSpec {
     int64_t max_shared;  /* bytes of a block, likewise */
     const char *ignored; /* words that were taken and have no effect, with blanks between */
     bool profile;        /* -profile: kernels write down when they do what */
+    bool own_halves;     /* float16 is converted by the device's own instructions */
     int vector_bytes;    /* 64 AVX-512, 32 AVX2, 16 otherwise */
     bool has_vnni, has_bf16, has_amx;
     int64_t l1_bytes, l2_bytes,

@@ -29,6 +29,16 @@ check() {
     esac
 }
 
+# half WORDS…: float16 by the adapter's own conversions
+half() {
+    own=$("$tl" build "$@" -q --source --target "webgpu -own-halves" 2>&1 | grep -c pack2x16float)
+    text=$(run "$@" -q --target "webgpu -own-halves")
+    case $own:$text in
+    [1-9]*PASS*) echo ok ;;
+    *) echo "FAIL $* with -own-halves: $text" ;;
+    esac
+}
+
 # says TEXT WORDS…: ends with that message
 says() {
     want=$1
@@ -99,6 +109,8 @@ test/kernel/copy_types.py src=float32 dst=float4_e2m1fn
 --unsupported-here test/kernel/types.py:arithmetic dtype=int64
 --unsupported-here test/kernel/types.py:arithmetic dtype=float64
 X
+half test/kernel/half_steps.py:adds >>"$log/a"
+half examples/flash_attention.py S=64 H=1 D=32 dtype=float16 >>"$log/a"
 says "assertion failed: the tenth block" test/kernel/assert_fails.py N=40 >>"$log/a"
 runs | awk "NR % $every == 7 % $every" | while read -r line; do
     set -f

@@ -346,7 +346,7 @@ static void prepare(Wgsl *w, Kernel *k, Uses *u)
 
 void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
 {
-    static const unsigned char *const file[] = {device_webgpu_scalar_wgsl,
+    static const unsigned char *const file[] = {device_webgpu_half_wgsl, device_webgpu_scalar_wgsl,
                                                 device_webgpu_convert_wgsl,
                                                 device_webgpu_random_wgsl, NULL};
     Arena *a = f->ir->arena;
@@ -376,7 +376,7 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
         f->kernels.at[i]->body = lowered[i]; /* the simulator runs what was not legalised */
     }
     str_printf(out, "// %s, made by tilelang for %s\n", f->name, spec->text);
-    device_paste(a, file, (const unsigned char *)"", body.s, out);
+    device_paste(a, file + !spec->own_halves, (const unsigned char *)"", body.s, out);
     str_puts(out, "/* ---- kernels ---- */\n\n");
     declare_flag(&w, out);
     str_putn(out, body.s, body.n);

@@ -43,6 +43,25 @@ static void settle(TargetSpec *s)
         s->machine.shared_block = s->machine.shared_unit = s->max_shared;
 }
 
+static bool take_half(Arena *a, TargetSpec *s, const char *value, const char **why)
+{
+    (void)a;
+    (void)value;
+    (void)why;
+    return s->own_halves = true;
+}
+
+static const char *show_half(Arena *a, const TargetSpec *s)
+{
+    (void)a;
+    return s->own_halves ? "" : NULL;
+}
+
+static const TargetOption options[] = {
+    {"-own-halves", take_half, show_half, "float16 by the adapter's own conversions"},
+    {0},
+};
+
 static const Mech *const mechs[] = {&webgpu_outer, &mech_scalar, MECHS_SHUFFLE, NULL};
 
 const Target target_webgpu = {
@@ -51,6 +70,7 @@ const Target target_webgpu = {
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
     .keys = "webgpu gpu",
     .runtime = "webgpu",
+    .options = options,
     .more_options = target_block_options,
     .start = start,
     .settle = settle,
