@@ -440,3 +440,69 @@ TL_DEVICE void tl_add_run_bf16_8(uint16_t *p, const uint16_t *v)
     asm volatile("red.global.add.noftz.v4.bf16x2 [%0], {%1, %2, %3, %4};"
                  : : "l"(p), "r"(u[0]), "r"(u[1]), "r"(u[2]), "r"(u[3]) : "memory");
 }
+
+/* ---- cluster launch control, since sm_100 ------------------------------------------------------
+ *
+ * The launch may give away a cluster that has not started. */
+
+/* Its answer is 16 bytes, which complete at a barrier, in this block or in each of the cluster. */
+TL_DEVICE void tl_clc_try(void *answer, uint64_t *bar)
+{
+    asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [%0], [%1];"
+                 : : "r"(tl_shared_address(answer)), "r"(tl_shared_address(bar)) : "memory");
+}
+
+TL_DEVICE void tl_clc_try_all(void *answer, uint64_t *bar)
+{
+    asm volatile("clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [%0], [%1];"
+                 : : "r"(tl_shared_address(answer)), "r"(tl_shared_address(bar)) : "memory");
+}
+
+/* Whether there is one, and the indices of its first block; the launch may write the next answer over
+ * this one after it. */
+TL_DEVICE int32_t tl_clc_is_canceled(const void *answer)
+{
+    const volatile uint64_t *half = (const volatile uint64_t *)answer;
+    uint32_t r = 0;
+    asm volatile("{ .reg .pred p; .reg .b128 h; mov.b128 h, {%1, %2};\n"
+                 "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, h;\n"
+                 "selp.u32 %0, 1, 0, p; }" : "+r"(r) : "l"(half[0]), "l"(half[1]) : "memory");
+    asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+    return (int32_t)r;
+}
+
+TL_DEVICE int32_t tl_clc_first_x(const void *answer)
+{
+    const volatile uint64_t *half = (const volatile uint64_t *)answer;
+    uint32_t r = 0;
+    asm volatile("{ .reg .pred p; .reg .b128 h; mov.b128 h, {%1, %2};\n"
+                 "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, h;\n"
+                 "@p clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %0, h; }"
+                 : "+r"(r) : "l"(half[0]), "l"(half[1]) : "memory");
+    asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+    return (int32_t)r;
+}
+
+TL_DEVICE int32_t tl_clc_first_y(const void *answer)
+{
+    const volatile uint64_t *half = (const volatile uint64_t *)answer;
+    uint32_t r = 0;
+    asm volatile("{ .reg .pred p; .reg .b128 h; mov.b128 h, {%1, %2};\n"
+                 "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, h;\n"
+                 "@p clusterlaunchcontrol.query_cancel.get_first_ctaid::y.b32.b128 %0, h; }"
+                 : "+r"(r) : "l"(half[0]), "l"(half[1]) : "memory");
+    asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+    return (int32_t)r;
+}
+
+TL_DEVICE int32_t tl_clc_first_z(const void *answer)
+{
+    const volatile uint64_t *half = (const volatile uint64_t *)answer;
+    uint32_t r = 0;
+    asm volatile("{ .reg .pred p; .reg .b128 h; mov.b128 h, {%1, %2};\n"
+                 "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, h;\n"
+                 "@p clusterlaunchcontrol.query_cancel.get_first_ctaid::z.b32.b128 %0, h; }"
+                 : "+r"(r) : "l"(half[0]), "l"(half[1]) : "memory");
+    asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+    return (int32_t)r;
+}

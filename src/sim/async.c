@@ -23,6 +23,8 @@ struct SimAgent {
     bool im2col;           /* src is pixels of an image: see pixel_at */
     int64_t right, down, pad, step, reach;
     int mmas;              /* an arrival for these MMAs, an actor; 0: a copy */
+    bool answers;          /* of the launch: the words, to dst */
+    uint32_t answer[4];
 };
 
 enum { DST, SRC };
@@ -314,6 +316,77 @@ void commit_mmas(Sim *m, const Stmt *s, SimBarrier *bar, SimBlock *block)
     threads_add_agent(m, a);
 }
 
+/* ---- what the launch answers ----------------------------------------------------------------- */
+
+enum { ANSWER_WORDS = 4 };
+
+static void put_answer(Sim *m, const SimAgent *a)
+{
+    int64_t at[RANK_MOST] = {0};
+
+    for (int i = 0; i < ANSWER_WORDS; i++, sim_next(a->ndim, a->extent, at))
+        mem_write(a->dst.mem, box_element(m, a, &a->dst, DST, at), (Value1){.i = a->answer[i]});
+}
+
+/* The answer on its way to a block. */
+static void send_answer(Sim *m, const SimAgent *answer, SimBlock *to)
+{
+    const SimThread *t = m->self;
+    const Region *bar = &answer->s->u.call.region[1];
+    SimAgent *a = NEW(m->arena, SimAgent);
+
+    *a = *answer;
+    a->block = to;
+    if (to != m->block)
+        a->dst.mem = block_mem(m, to, a->dst.buf);
+    a->bar = barrier_at(m, to, a->s, bar->buf, barrier_index(m, bar));
+    a->tick = ++a->bar->issued;
+    if (t->clock)
+        claim_box(m, a, DST, &(Accessor){a->bar->agent, a->tick, t->clock, true});
+    threads_add_agent(m, a);
+}
+
+/* Indices of the first block of a cluster that the launch gives away, and whether there is one. */
+void exec_clc(Sim *m, const Stmt *s)
+{
+    SimThread *t = m->self;
+    const SimCluster *c = m->block->cluster;
+    int64_t first[3] = {0};
+    bool got = launch_take(m, first);
+    SimAgent a = {.s = s, .dst = sim_region(m, s, &s->u.call.region[0]), .answers = true,
+                  .bytes = ANSWER_WORDS * 4, .nclock = t->nclock,
+                  .answer = {(uint32_t)first[0], (uint32_t)first[1], (uint32_t)first[2], got}};
+
+    a.ndim = a.dst.rank;
+    for (int d = 0; d < a.ndim; d++) {
+        a.dim[DST][d] = d;
+        a.extent[d] = a.dst.extent[d];
+    }
+    if (t->clock) {
+        uint32_t *clock = clock_new(m, t->nclock);
+        memcpy(clock, t->clock, sizeof(uint32_t) * (size_t)t->nclock);
+        a.clock = clock;
+    }
+    for (int b = 0; b < c->nblock; b++)
+        if (sim_is_true(m, s->u.call.arg[0]) || c->block[b] == m->block)
+            send_answer(m, &a, c->block[b]);
+    if (t->clock)
+        t->clock[t->actor]++;
+}
+
+/* What was read may be written by the launch again: the fence for that is the query's. */
+Value1 clc_query(Sim *m, const Stmt *s)
+{
+    SimRegion r = sim_region(m, s, &s->u.call.region[0]);
+    int64_t at[RANK_MOST] = {0}, which = eval(m, s->u.call.arg[0]).i;
+    Value1 v[ANSWER_WORDS];
+
+    for (int i = 0; i < ANSWER_WORDS; i++, sim_next(r.rank, r.extent, at))
+        sim_get(m, s, &r, at, &v[i]);
+    fence_proxy(m);
+    return v[3].i ? v[which] : (Value1){0};
+}
+
 void agent_land(Sim *m, SimAgent *a)
 {
     m->block = a->block;
@@ -323,7 +396,10 @@ void agent_land(Sim *m, SimAgent *a)
         barrier_arrive_for(m, a->s, a->bar, a->clock, a->nclock, a->mmas, a->tick);
         return;
     }
-    move_box(m, a);
+    if (a->answers)
+        put_answer(m, a);
+    else
+        move_box(m, a);
     barrier_complete(m, a->bar, a->bytes, a->clock, a->nclock, a->tick);
 }
 

@@ -197,6 +197,13 @@ static void arrive_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
         arrive(m, s, told(m, s, i, &block), 0);
 }
 
+/* Before FORM_TOKENS copies are done when they are issued: their bytes have landed.  What the
+ * launch answers comes later in every form. */
+static bool counts_bytes(const Sim *m, const SimBarrier *bar)
+{
+    return m->k->form & FORM_TOKENS || m->answered[bar->buf->id];
+}
+
 void exec_barrier(Sim *m, const Stmt *s)
 {
     int next;
@@ -212,12 +219,11 @@ void exec_barrier(Sim *m, const Stmt *s)
         commit_at(m, s);
         return;
     case INTRIN_EXPECT_BYTES:
-        if (m->k->form & FORM_TOKENS)
+        if (counts_bytes(m, bar))
             bar->tx += arg_int(m, s, next, 0);
         return;
     case INTRIN_ARRIVE_BYTES:
-        /* Before FORM_TOKENS copies are done when they are issued: their bytes have landed. */
-        arrive(m, s, bar, m->k->form & FORM_TOKENS ? arg_int(m, s, next, 0) : 0);
+        arrive(m, s, bar, counts_bytes(m, bar) ? arg_int(m, s, next, 0) : 0);
         return;
     default:
         /* MMAs are issued by the whole role, and it arrives once for them. */

@@ -412,6 +412,16 @@ static DType call_type(const Stmt *s)
     return DT_I64;
 }
 
+void fence_proxy(Sim *m)
+{
+    SimThread *t = m->self;
+
+    if (!t || !t->clock)
+        return;
+    vec_push(m->arena, &t->fences, t->clock[t->actor]);
+    t->clock[t->actor]++;
+}
+
 static Value1 call_value(Sim *m, const Stmt *s)
 {
     switch (s->u.call.which) {
@@ -443,6 +453,8 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_COMMIT_COPIES: copy_commit(m); break;
     case INTRIN_WAIT_ISSUED: copy_wait_issued(m, eval(m, s->u.call.arg[0]).i); break;
     case INTRIN_WAIT_COPIES: copy_wait(m, eval(m, s->u.call.arg[0]).i); break;
+    case INTRIN_CLC_TRY: exec_clc(m, s); break;
+    case INTRIN_CLC_QUERY: return clc_query(m, s);
     case INTRIN_BLOCK_RANK: return (Value1){.i = cluster_rank(m)};
     case INTRIN_EXTERN:
         if (s->u.call.text == NULL || strcmp(s->u.call.text, "printf") != 0)
@@ -453,13 +465,7 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_PREFETCH: break; /* nobody sees it */
     case INTRIN_WIDE_LOAD:
     case INTRIN_WIDE_STORE: exec_wide(m, s); break;
-    case INTRIN_FENCE_PROXY:
-        if (m->self && m->self->clock) {
-            SimThread *t = m->self;
-            vec_push(m->arena, &t->fences, t->clock[t->actor]);
-            t->clock[t->actor]++;
-        }
-        break;
+    case INTRIN_FENCE_PROXY: fence_proxy(m); break;
     case INTRIN_COMMIT_STORES:
     case INTRIN_WAIT_STORES: exec_stores(m, s); break;
     case INTRIN_SETTLE:

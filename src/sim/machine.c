@@ -332,14 +332,40 @@ static void run_together(Sim *m, const int64_t *grid, int64_t n, int per)
     blocks_run_threads(m, all, (int)n, per);
 }
 
+/* The next cluster that has not started.  A launch may say no while there are some: it does after a
+ * few, so that others start by themselves too. */
+bool launch_take(Sim *m, int64_t first[3])
+{
+    enum { FEW = 3 };
+    int64_t grid[3] = {1, 1, 1}, per = m->block->cluster->nblock;
+    SimBlock *by = m->block->cluster->block[0];
+
+    for (int d = 0; d < m->k->ngrid; d++)
+        grid[d] = MAX(0, eval(m, m->k->grid[d]).i);
+    for (int64_t i = by->unit + 1; by->ntaken < FEW && i < m->nunit; i++) {
+        if (m->taken[i])
+            continue;
+        m->taken[i] = true;
+        by->ntaken++;
+        block_position(m, grid, i * per, first);
+        return true;
+    }
+    return false;
+}
+
 static void run_in_order(Sim *m, const int64_t *grid, int64_t n, int per)
 {
     SimBlock **blk = NEWN(m->arena, SimBlock *, per);
     for (int j = 0; j < per; j++)
         blk[j] = block_new(m);
+    m->nunit = n / per;
+    m->taken = NEWN(m->arena, bool, m->nunit);
     for (int64_t i = 0; i < n; i += per) {
+        if (m->taken[i / per])
+            continue;
         for (int j = 0; j < per; j++) {
             block_reset(m, blk[j]);
+            blk[j]->ntaken = 0;
             blk[j]->unit = (int32_t)(i / per);
             block_position(m, grid, i + j, blk[j]->at);
             block_enter(m, blk[j]);
@@ -370,6 +396,8 @@ static bool see_mma(const Stmt *s, void *arg)
     m->paired |= (s->kind == ST_TILE && tile_pairs(s)) ||
                  (s->kind == ST_INSTR && s->u.instr.isa->scope == BY_PAIR &&
                   s->u.instr.isa->done == DONE_BY_COMMIT);
+    if (stmt_calls(s, INTRIN_CLC_TRY))
+        m->answered[s->u.call.region[1].buf->id] = true;
     if (s->kind == ST_INSTR && isa_is_mma(s->u.instr.isa))
         for (int i = 0; i < s->u.instr.nregion; i++)
             m->in_mma[s->u.instr.region[i].buf->id] = true;
@@ -396,8 +424,10 @@ void launch_kernel(Sim *m, Kernel *k)
     }
     m->clustered = k->uses_threads || stmt_any(k->body, syncs_cluster, NULL);
     m->paired = false;
+    m->nunit = 0;
     m->place = NEWN(m->keep, const int32_t *, m->nbuf + 1);
     m->in_mma = NEWN(m->keep, bool, m->nbuf + 1);
+    m->answered = NEWN(m->keep, bool, m->nbuf + 1);
     stmt_visit(k->body, see_mma, m);
     int per = cluster_size(m, grid);
     watch_global(m);

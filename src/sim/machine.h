@@ -89,6 +89,9 @@ struct Sim {
     bool exact;     /* FORM_GUARDED: nothing global may be out of bounds */
     bool clustered; /* blocks of a cluster run together */
     bool paired;    /* pairs of blocks share MMAs: neither ends before the other */
+    bool *answered; /* by Buffer id: barriers at which the launch answers, in every form */
+    bool *taken;    /* clusters of the launch that another one has taken over */
+    int64_t nunit;  /* clusters of the launch */
     bool races;     /* look for data races between threads */
     bool proxies;   /* fences are in place: look for missing ones */
     bool registers; /* FORM_THREADS with warps: each thread holds its part of a fragment */
@@ -119,6 +122,7 @@ struct SimBlock {
     uint32_t *named_clock[16];
     SimCluster *cluster;
     int rank;             /* in it */
+    int ntaken;           /* clusters that it has taken over */
     int32_t unit;         /* which cluster of the launch */
     int nbarrier;
     int first_agent;      /* its actors: warpgroups and their warps, barriers, storers */
@@ -196,6 +200,10 @@ void barrier_arrive_for(Sim *m, const Stmt *s, SimBarrier *bar, const uint32_t *
                         int agent, uint32_t tick);
 void exec_barrier(Sim *m, const Stmt *s);
 void exec_cluster(Sim *m, const Stmt *s);
+void fence_proxy(Sim *m);
+void exec_clc(Sim *m, const Stmt *s);         /* async.c */
+Value1 clc_query(Sim *m, const Stmt *s);
+bool launch_take(Sim *m, int64_t first[3]);   /* a cluster that has not started; machine.c */
 SimBlock *pair_block(Sim *m, const Stmt *s, int which); /* 0 or 1 of the two that do s together */
 void cluster_at_exit(Sim *m);
 /* Memory and barriers of a block are gone when all its threads are. */

@@ -470,6 +470,27 @@ static void run_together(int64_t first, int64_t n)
     arena_reset(machine.scratch, mark);
 }
 
+/* A launch may say no while there are some: it does after a few. */
+bool machine_take(uint32_t first[3])
+{
+    enum { FEW = 3 };
+    const Launch *l = machine.launch;
+    const int *c = l->kernel->cluster;
+    int64_t across = l->grid[0] / c[0], down = l->grid[1] / c[1];
+
+    for (int64_t i = machine.cluster + 1; i < machine.nunit && machine.ntaken < FEW; i++) {
+        if (machine.taken[i])
+            continue;
+        machine.taken[i] = true;
+        machine.ntaken++;
+        first[0] = (uint32_t)(i % across * c[0]);
+        first[1] = (uint32_t)(i / across % down * c[1]);
+        first[2] = (uint32_t)(i / across / down * c[2]);
+        return true;
+    }
+    return false;
+}
+
 static bool fits(const Launch *l)
 {
     const int *c = l->kernel->cluster;
@@ -489,6 +510,7 @@ bool machine_launch(const Launch *l)
 {
     int64_t n = (int64_t)l->grid[0] * l->grid[1] * l->grid[2];
     const int *c = l->kernel->cluster;
+    ArenaMark mark = arena_mark(machine.scratch);
 
     machine.launch = l;
     machine.failed = machine.running = machine.in_fault = false;
@@ -496,9 +518,16 @@ bool machine_launch(const Launch *l)
     machine.base = SHARED_END - (l->shared + ALIGN - 1) / ALIGN * ALIGN;
     if (sigsetjmp(machine.jump, 1) == 0 && fits(l)) {
         int64_t clusters = n / (c[0] * c[1] * c[2]);
-        for (int64_t i = 0; i < clusters && !machine.failed; i += l->together ? clusters : 1)
-            run_together(i, l->together ? clusters : 1);
+        machine.nunit = l->together ? 0 : clusters;
+        machine.taken = NEWN(machine.scratch, bool, clusters + 1);
+        for (int64_t i = 0; i < clusters && !machine.failed; i += l->together ? clusters : 1) {
+            machine.cluster = i;
+            machine.ntaken = 0;
+            if (!machine.taken[i])
+                run_together(i, l->together ? clusters : 1);
+        }
     }
+    arena_reset(machine.scratch, mark);
     machine.self = NULL;
     return !machine.failed;
 }

@@ -104,6 +104,9 @@ typedef struct {
 typedef struct {
     Arena *scratch;    /* of the blocks that run together */
     const Launch *launch;
+    bool *taken;       /* clusters of the launch that another one has taken over */
+    int64_t nunit, cluster; /* how many there are, the one that runs */
+    int ntaken;        /* by it */
     TwinThread *self;
     TlThread **shown;  /* the text's own pointer to it */
     Context main;
@@ -139,6 +142,7 @@ void warp_goes_on(void);
 TwinWarp *own_warp(void);
 uint64_t all_lanes(void); /* bits of a whole warp */
 TwinBlock *block_of(uint32_t address); /* of the cluster */
+bool machine_take(uint32_t first[3]); /* a cluster that has not started: its first block */
 uint32_t address_in(const TwinBlock *b, uint32_t address);
 void *shared_at(uint32_t address, uint32_t nbytes, const char *what);
 void flight_add(const Flight *f);

@@ -123,6 +123,11 @@ kernels() {
     fault pair.py:product 3 uninitialised
     fault pair.py:product 4 cluster-pair
     refused sm_90a unsupported-here $p:product
+    l=test/gpu/kernel/clc.py
+    has sm_100a "UGETNEXTWORKID.SELFCAST" $l:doubled
+    has sm_120a "UGETNEXTWORKID.BROADCAST" $l:doubled cluster=2
+    fault clc.py:doubled 1 missing-wait
+    refused sm_90a unsupported-here $l:doubled
     has sm_120a "HMMA" examples/gemm.py:gemm $gemm dtype=bfloat16
     refused sm_120a unsupported-here test/kernel/tensor_memory.py:product
     refused sm_100 unsupported-here test/kernel/tensor_memory.py:product

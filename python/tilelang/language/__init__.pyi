@@ -1775,6 +1775,30 @@ def pdl_sync() -> Any:
     """Waits for the launch this one depends on."""
     ...
 
+def clc_try_cancel(result: Any, mbarrier: Any) -> Any:
+    """Asks to take over a block that has not started; 16 bytes arrive at the barrier."""
+    ...
+
+def clc_try_cancel_multicast(result: Any, mbarrier: Any) -> Any:
+    """The same for the cluster: each block gets the answer, at its own barrier."""
+    ...
+
+def clc_is_canceled(result: Any) -> Any:
+    """Tells whether a block was taken over."""
+    ...
+
+def clc_get_first_ctaid_x(result: Any) -> Any:
+    """Returns the first index of the block taken over."""
+    ...
+
+def clc_get_first_ctaid_y(result: Any) -> Any:
+    """Returns the second index of the block taken over."""
+    ...
+
+def clc_get_first_ctaid_z(result: Any) -> Any:
+    """Returns the third index of the block taken over."""
+    ...
+
 def rng_init(seed: Any, seq: Any = None, off: Any = 0, generator: Any = "curandStatePhilox4_32_10_t") -> Any:
     """Starts the random numbers of the running thread."""
     ...

@@ -258,7 +258,7 @@ static bool see_bulk(const Stmt *s, void *arg)
 {
     Cuda *c = arg;
 
-    c->bulk |= s->kind == ST_INSTR && instr_is_bulk(s);
+    c->bulk |= (s->kind == ST_INSTR && instr_is_bulk(s)) || stmt_calls(s, INTRIN_CLC_TRY);
     c->pairs |= s->kind == ST_INSTR && s->u.instr.isa->scope == BY_PAIR &&
                 s->u.instr.isa->done == DONE_BY_COMMIT;
     return true;

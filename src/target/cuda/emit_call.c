@@ -349,7 +349,7 @@ static bool emit_since(Cuda *c, const Stmt *s)
         return true;
     }
     if (s->u.call.which == INTRIN_SET_MAX_NREG) {
-        if (specific)
+        if (e->spec->machine.has & HAS_MOVED_REGS)
             emit_line(e, "tl_%s_registers<%lld>();", const_arg(c, s, 1) ? "raise" : "lower",
                       (long long)const_arg(c, s, 0));
         return true;
@@ -423,6 +423,30 @@ static void emit_return(Cuda *c, const Stmt *s)
     emit_line(&c->e, "return;");
 }
 
+/* What the launch is asked, and what it answered. */
+static void emit_clc(Cuda *c, const Stmt *s)
+{
+    static const char *const query[] = {"first_x", "first_y", "first_z", "is_canceled"};
+    Emit *e = &c->e;
+    bool asks = s->u.call.which == INTRIN_CLC_TRY;
+
+    if (e->spec->machine.level < 100)
+        refuse_call(c, s);
+    if (asks) {
+        emit_indent(e);
+        str_printf(e->out, "tl_clc_try%s(", const_arg(c, s, 0) ? "_all" : "");
+    } else {
+        emit_bind(e, s->u.call.bind, NULL);
+        str_printf(e->out, "tl_clc_%s(", query[const_arg(c, s, 0)]);
+    }
+    cuda_emit_place(c, &s->u.call.region[0]);
+    if (asks) {
+        str_puts(e->out, ", ");
+        cuda_emit_place(c, &s->u.call.region[1]);
+    }
+    str_puts(e->out, ");\n");
+}
+
 static void emit_call(Emit *e, const Stmt *s)
 {
     Cuda *c = cuda_of(e);
@@ -461,6 +485,8 @@ static void emit_call(Emit *e, const Stmt *s)
         str_puts(e->out, ";\n");
         break;
     case INTRIN_RETURN: emit_return(c, s); break;
+    case INTRIN_CLC_TRY:
+    case INTRIN_CLC_QUERY: emit_clc(c, s); break;
     default: refuse_call(c, s);
     }
 }

@@ -13,7 +13,8 @@ static const struct {
     const unsigned char *text;
 } file_table[] = {
     {0, false, HAS_TENSOR_MEMORY, device_cuda_sm100a_h},
-    {90, true, 0, device_cuda_sm90a_h},  {90, false, 0, device_cuda_sm90_h},
+    {90, true, 0, device_cuda_sm90a_h},
+    {100, false, HAS_MOVED_REGS, device_cuda_sm90a_h}, {90, false, 0, device_cuda_sm90_h},
     {89, false, 0, device_cuda_sm89_h},  {80, false, 0, device_cuda_sm80_h},
     {0, false, 0, device_cuda_scalar_h}, {0, false, 0, device_cuda_convert_h},
     {0, false, 0, device_cuda_atomic_h}, {0, false, 0, device_cuda_warp_h},

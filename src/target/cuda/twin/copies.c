@@ -383,6 +383,48 @@ void ptx_tma_load_pixels(const char *name, void *const *at, int n)
     flight_add(&f);
 }
 
+/* ---- cluster launch control: three indices, and whether there is a cluster ------------------- */
+
+static void land_answer(Flight *f)
+{
+    for (int i = 0; i < f->thread->block->ncluster; i++) {
+        const TwinBlock *b = f->thread->block - f->thread->block->rank + i;
+        if (!(f->mask >> i & 1))
+            continue;
+        memcpy(shared_at(address_in(b, f->to), UNIT, "an answer of"), f->at, UNIT);
+        complete(address_in(b, f->bar), UNIT);
+    }
+}
+
+/* [to], [bar] */
+void ptx_clc_try(const char *name, void *const *at, int n)
+{
+    TwinBlock *b = machine.self->block;
+    uint32_t first[3] = {0};
+    Flight f = {.land = land_answer, .thread = machine.self, .to = word_at(at[0]),
+                .bar = word_at(at[1]), .at = {0, 0, 0, machine_take(first)},
+                .mask = strstr(name, "::all") ? (1u << b->ncluster) - 1 : 1u << b->rank};
+
+    (void)n;
+    memcpy(f.at, first, sizeof first);
+    if (f.to % UNIT)
+        twin_fail("%s to an address that is no multiple of 16 [twin-fault]", name);
+    mbarrier_at(f.bar);
+    flight_add(&f);
+}
+
+void ptx_clc_query(const char *name, void *const *at, int n)
+{
+    const char *which = strstr(name, "ctaid::");
+    uint32_t words[4];
+
+    (void)n;
+    memcpy(words, at[1], sizeof words);
+    if (which && !words[3])
+        twin_fail("%s of an answer without a block [twin-fault]", name);
+    memcpy(at[0], &words[which ? which[strlen("ctaid::")] - 'x' : 3], 4);
+}
+
 static void land_box_store(Copy *c)
 {
     map_store(c->map, c->at, c->from, c->whole);

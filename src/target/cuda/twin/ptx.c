@@ -251,9 +251,11 @@ static bool put_register(Reader *r, const char *s)
 {
     s += strcspn(s, " \t");
     s += strspn(s, " \t");
+    bool wide = !strncmp(s, ".b128", 5);
     s += strcspn(s, " \t");
     s += strspn(s, " \t");
-    str_printf(r->out, "unsigned long long tl_v_%.*s = 0; ", (int)strcspn(s, " \t\n;"), s);
+    str_printf(r->out, "unsigned long long tl_v_%.*s%s = {0}; ", (int)strcspn(s, " \t\n;"), s,
+               wide ? "[2]" : "");
     return true;
 }
 

@@ -210,6 +210,15 @@ void ptx_move(const char *name, void *const *at, int n)
     memcpy(at[0], at[1], strstr(name, "64") ? 8 : 4);
 }
 
+/* Two halves as one register. */
+void ptx_move_halves(const char *name, void *const *at, int n)
+{
+    (void)name;
+    (void)n;
+    memcpy(at[0], at[1], 8);
+    memcpy((char *)at[0] + 8, at[2], 8);
+}
+
 void ptx_nothing(const char *name, void *const *at, int n)
 {
     (void)name;
