@@ -24,11 +24,58 @@ static int64_t own_bytes(Kernel *k, const Buffer *b)
     return dtype_bytes(b->type, MAX(n, 0));
 }
 
+/* The threads that hold something of a tile: from the first to the last that touches it. */
+typedef struct {
+    Map *of; /* Buffer -> ThreadGroup * */
+    Kernel *k;
+    ThreadGroup who;
+} Holders;
+
+static void hold(void *arg, const Stmt *s, const Touch *t)
+{
+    const Holders *h = arg;
+    const Buffer *b = buffer_root(t->buf);
+    ThreadGroup *g = map_get(h->of, b), now = h->who;
+
+    (void)s;
+    if (!now.n)
+        now = (ThreadGroup){0, kernel_launch_threads(h->k)};
+    if (!g) {
+        g = NEW(h->k->scratch, ThreadGroup);
+        *g = now;
+        map_set(h->of, b, g);
+        return;
+    }
+    int end = MAX(g->first + g->n, now.first + now.n);
+    g->first = MIN(g->first, now.first);
+    g->n = end - g->first;
+}
+
+static bool see_holders(const Stmt *s, ThreadGroup who, void *arg)
+{
+    Holders *h = arg;
+
+    h->who = who;
+    stmt_touches(s, hold, h);
+    return true;
+}
+
+static bool may_share(const Map *holders, const Buffer *a, const Buffer *b)
+{
+    const ThreadGroup *x = map_get(holders, a), *y = map_get(holders, b);
+    return !x || !y || (x->first < y->first + y->n && y->first < x->first + x->n);
+}
+
 /* Bytes of the tiles and arrays of a thread that are in use at once, at the least. */
 static int64_t bytes_at_once(Kernel *k)
 {
     Live *list = NEWN(k->scratch, Live, k->buffers.n + 1);
     int n = 0;
+    Map holders;
+
+    map_init(&holders, k->scratch);
+    if (k->uses_threads)
+        group_visit(k, see_holders, &(Holders){.of = &holders, .k = k});
 
     for (int i = 0; i < k->buffers.n; i++) {
         Buffer *b = k->buffers.at[i];
@@ -42,7 +89,8 @@ static int64_t bytes_at_once(Kernel *k)
         int64_t sum = 0;
         for (int j = 0; j < n && list[i].first >= 0; j++)
             if (j == i || (list[j].first >= 0 && list[j].first <= list[i].first &&
-                           list[j].last > list[i].first))
+                           list[j].last > list[i].first &&
+                           may_share(&holders, list[i].buf, list[j].buf)))
                 sum += list[j].nbytes;
         most = MAX(most, sum);
     }

@@ -51,20 +51,24 @@ part() {
     done
 }
 
-# has ARCH INSTRUCTIONS FILE[:FUNCTION] KNOBS…  -- its machine code holds them all; it is right in the simulator, and so is its text
+# has ARCH INSTRUCTIONS FILE[:FUNCTION] KNOBS…  -- its machine code holds them all, and none with a ! before it; it is right in the
+#                                                  simulator, and so is its text
 has() {
     arch=$1 wanted=$2
     shift 2
     rm -rf "$log/o"
     text=$(timeout "${TEST_SECONDS:-300}" "$tl" build "$@" -q --target "cuda -arch=$arch" -o "$log/o" 2>&1 >/dev/null)
-    [ -n "$nvdisasm" ] && "$nvdisasm" "$log"/o/*.cubin >"$log/sass" 2>&1
+    [ -n "$nvdisasm" ] && for cubin in "$log"/o/*.cubin; do "$nvdisasm" "$cubin"; done >"$log/sass" 2>&1
     for word in $wanted; do
-        [ -z "$nvdisasm" ] || grep -q "[ 	]$word[ .]" "$log/sass" || text="$text no $word in its machine code"
+        there=no
+        grep -q "[ 	]${word#!}[ .]" "$log/sass" 2>/dev/null && there=yes
+        case $word in !*) bad=yes ;; *) bad=no ;; esac
+        [ -z "$nvdisasm" ] || [ $there != $bad ] || text="$text no: $word and its machine code"
     done
     for how in --sim --text; do
         one=$(timeout "${TEST_SECONDS:-300}" "$tl" verify "$@" -q $how --target "cuda -arch=$arch" 2>&1) || text="$text $one"
     done
-    if [ -z "$(echo "$text" | grep -e error -e ' no ' -e FAIL)" ] && [ -d "$log/o" ]; then echo ok; else echo "FAIL $* on $arch: $text"; fi
+    if [ -z "$(echo "$text" | grep -e error -e ' no: ' -e FAIL)" ] && [ -d "$log/o" ]; then echo ok; else echo "FAIL $* on $arch: $text"; fi
 }
 
 # refused ARCH TAG FILE[:FUNCTION] KNOBS…
@@ -98,6 +102,7 @@ kernels() {
     has sm_100a "UTCHMMA STTM" $t:chain threads=256 N=128
     has sm_100a "UTCHMMA UTMALDG STTM" examples/flash_attention.py S=256 H=1 D=64 block_M=128 block_N=128 dtype=float16
     has sm_100a "UTCHMMA" $t:faulty
+    has sm_100a "UTCHMMA LDTM STTM UTMALDG USETMAXREG !STL !LDL" examples/blackwell/flash_attention.py S=256 H=1
     s=test/kernel/gemm_scaled.py
     has sm_100a "UTCQMMA UTCCP" $s:lanes K=512 grain=128 N=256
     has sm_103a "UTCQMMA UTCCP" $s:lanes dtype=float8_e5m2 other=float8_e4m3fn trans_B=False K=256 bk=256

@@ -396,7 +396,7 @@ TEST(package_helpers)
 
 TEST(unsupported_says_why)
 {
-    FAILS("T.clc_try_cancel(A, B)", "T.clc_try_cancel is not supported: it asks the launch hardware");
+    FAILS("T.tcgen05_gemm_sp(A, A, A, A)", "T.tcgen05_gemm_sp is not supported: only the waiting form");
 }
 
 TEST(persistent_schedulers_walk_panels)
