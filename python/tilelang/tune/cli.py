@@ -12,6 +12,8 @@ from .search import Search
 from .space import Space, plain
 
 USAGE = """tl tune FILE[:FUNC] [NAME=VALUE …] [OPTIONS]     search for the fastest configuration
+       tl tune FILE … --serve HOST:PORT               the same by workers, who are started as
+       tl tune FILE … --worker HOST:PORT              with the same words, on any machine
        tl tune list                                   problems of the library, with the best of each
        tl tune show ID                                trials of one
        tl tune export FILE.json | import FILE.json | merge OTHER.db
@@ -43,6 +45,8 @@ def _parser():
     p.add_argument("--library", metavar="FILE", help="the library; $TILELANG_TUNE_LIBRARY, else "
                    "tune.db in the cache's folder")
     p.add_argument("--html", metavar="FILE", help="write a picture of the search")
+    p.add_argument("--serve", metavar="HOST:PORT", help="lease trials to workers instead of running them")
+    p.add_argument("--worker", metavar="HOST:PORT", help="run trials of a search that is served there")
     p.add_argument("--json", action="store_true", help="print the result as JSON")
     return p
 
@@ -108,8 +112,11 @@ def _search(o, library, words, progress=None):
     if unknown:
         raise Refused("%s has no parameter %r; it has %s"
                       % (fn.__name__, unknown[0], ", ".join(fn.signature.parameters)))
-    return Search(fn, args, space, library, o.target, o.trials, o.time, o.jobs, o.limit, o.baseline,
-                  o.again, progress)
+    kind = Search
+    if o.serve:
+        from .work import Owner as kind
+    return kind(fn, args, space, library, o.target, o.trials, o.time, o.jobs, o.limit, o.baseline,
+                o.again, progress)
 
 
 # ---- searching ------------------------------------------------------------------------------------
@@ -183,10 +190,28 @@ def _as_json(search):
             "trials": [p.row() for p in search.points]}
 
 
+def _work(o):
+    from . import work
+
+    search = _search(o, None, o.words)
+    try:
+        done = work.worker(search, work.address_of(o.worker), say=lambda text: print(text, flush=True))
+    except work.Refused as why:
+        raise Refused(str(why)) from None
+    print("%d trials" % done)
+    return OK
+
+
 def _tune(o):
+    if o.worker:
+        return _work(o)
     bar = _Bar()
     with Library(o.library) as library:
         search = _search(o, library, o.words, bar)
+        if o.serve:
+            from .work import address_of
+
+            print("serving on %s:%d" % search.listen(*address_of(o.serve)), file=sys.stderr, flush=True)
         if o.rank:
             search.prepare()
         else:

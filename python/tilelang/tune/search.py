@@ -62,6 +62,7 @@ class Search:
         self.dropped, self.points, self.best = {}, [], None
         self.measured = self.resumed = self.failed = self.todo = 0
         self.problem = self.stopped = None
+        self.reference = None  # the kernel whose results others must give
         self.lost = None  # why rows cannot be written
         self.start = time.monotonic()
 
@@ -217,26 +218,28 @@ class Search:
         finally:
             self._closing = True
 
-    def _time(self, child, point, runs):
-        """One row of the library."""
-        limit = self.best.ms * HOPELESS if self.best is not None else None
-        told = {"warmup": 1, "rep": runs, "runs": runs, "limit": limit, "backend": self.backend,
+    def attempt(self, child, point, runs, slowest):
+        """(state, reason, samples) of one point; slowest: ms beyond which its first runs are enough."""
+        told = {"warmup": 1, "rep": runs, "runs": runs, "limit": slowest, "backend": self.backend,
                 "supply_type": _supply(), "keep": True}
         request = {"kernel": point.recipe, "told": told}
-        if self.best is not None and self.best is not point and self.best.recipe:
+        if self.reference is not None and self.reference is not point.recipe:
             request["reference"] = self.reference
         try:
             samples = child.ask(request, self.limit)
         except Died as why:
-            self._note(point, "late" if "longer" in str(why) else "crashed", str(why))
+            return "late" if "longer" in str(why) else "crashed", str(why), []
         except RuntimeError as why:
-            self._note(point, "wrong" if str(why).startswith("Wrong:") else "failed",
-                       str(why).splitlines()[0])
-        else:
-            samples = samples if isinstance(samples, list) else [samples]
-            if self.best is None:
-                self.reference = point.recipe
-            self._note(point, "ok", samples=samples)
+            return "wrong" if str(why).startswith("Wrong:") else "failed", str(why).splitlines()[0], []
+        if self.reference is None:
+            self.reference = point.recipe
+        return "ok", None, samples if isinstance(samples, list) else [samples]
+
+    def _time(self, child, point, runs):
+        """One row of the library."""
+        slowest = self.best.ms * HOPELESS if self.best is not None else None
+        state, reason, samples = self.attempt(child, point, runs, slowest)
+        self._note(point, state, reason, samples)
 
     def _round(self, child, points, runs):
         """Measure those that have not so many samples yet."""
