@@ -218,6 +218,29 @@ def add(N, block=64):
 """
 
 
+def test_autotune_rows_are_in_the_library():
+    import tilelang.autotuner
+
+    root = folder()
+    before = {n: os.environ.get(n) for n in ("TILELANG_CACHE_DIR", "TILELANG_TUNE_LIBRARY")}
+    try:
+        os.environ.update(TILELANG_CACHE_DIR=root, TILELANG_TUNE_LIBRARY=os.path.join(root, "own.db"))
+        tuned = tilelang.autotune(configs=[{"block": 32}, {"block": 64}, {"block": 128}], warmup=1,
+                                  rep=3)(add)
+        tuned(N=128)
+        with Library(os.path.join(root, "own.db"), create=False) as library:
+            p, = library.problems()
+            assert p["kernel"] == "add" and p["args"] == {"N": 128} and p["ok"] == 3
+            # The same problem as tl tune has, which goes on from there.
+            search = Search(add, {"N": 128}, Space(block=[32, 64]), library, target="cpu").prepare()
+            assert library.problem(create=False, **search.about) == p["id"]
+        os.environ["TILELANG_TUNE_LIBRARY"] = "/proc/nowhere/own.db"
+        assert tuned(N=130) is not None  # a library that cannot be written is in nobody's way
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None) if value is None else os.environ.update({name: value})
+
+
 def test_commands():
     at = folder()
     file, db, page = (os.path.join(at, n) for n in ("add.py", "t.db", "page.html"))

@@ -117,6 +117,7 @@ class _Search:
         self.p = profile
         self.inputs = inputs
         self.kept = {}  # inputs that were made, by their shapes
+        self.rows = []  # (configuration, ms or None, why it has none)
 
     def _inputs(self, kernel):
         if self.inputs is not None:
@@ -217,7 +218,9 @@ class _Search:
                 except Exception as e:
                     why = e
                     logger.info("configuration %s fails: %s", config, e)
+                    self.rows.append((config, None, str(e)))
                     continue
+                self.rows.append((config, ms, None))
                 logger.info("%.4f ms  %s", ms, config)
                 if best is None or ms < best.latency:
                     best = AutotuneResult(ms, config, kernel=kernel, func=kernel.prim_func,
@@ -487,10 +490,32 @@ class AutoTuneImpl:
         inputs = None
         if self.jit_impl._eager:
             inputs = list(self.jit_impl._split(args, dict(keys))[1].values()) or None
-        found = _Search(self.profile, inputs).run(build, configs)
+        search = _Search(self.profile, inputs)
+        found = search.run(build, configs)
         if self._is_kept():
             _save(key, found)
+            self._note(args, keys, found.kernel, search.rows)
         return found
+
+    def _note(self, args, keys, kernel, rows):
+        """What was measured, into the library that tl tune keeps.  Where it cannot be written the
+        search is as good."""
+        import sqlite3
+
+        from ..tune.library import Library, LibraryError, problem_of
+
+        if str(env.TILELANG_AUTO_TUNING_DISABLE_CACHE).lower() in ("1", "true", "on"):
+            return
+        given = self.jit_impl.signature.bind_partial(
+            *args, **{k: v for k, v in keys.items() if k in self.jit_impl.signature.parameters})
+        try:
+            with Library() as library:
+                number = library.problem(**problem_of(self.jit_impl, given.arguments, kernel))
+                for config, ms, why in rows:
+                    library.add(number, config, "ok" if why is None else "failed", why,
+                                () if ms is None else (ms,))
+        except (LibraryError, sqlite3.Error, OSError) as e:
+            logger.info("%s: the tuning library keeps nothing of this: %s", self.__name__, e)
 
     def compile(self, *args, **keys):
         keys.pop("__return_kernel", None)

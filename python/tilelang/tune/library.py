@@ -251,6 +251,33 @@ class Library:
         return sorted(out, key=lambda row: row[0])
 
 
+def _plain_argument(x):
+    """A size or a word as it is; of a tensor its shape."""
+    shape = getattr(x, "shape", None)
+    return x if shape is None else [int(n) for n in shape]
+
+
+def text_of(impl):
+    """What a kernel's text is known by: its own, and what it takes from around it."""
+    from ..autotuner import _cells
+
+    return hashlib.sha256((impl._text + repr(_cells(impl.__wrapped__))).encode()).hexdigest()[:32]
+
+
+def problem_of(impl, args, kernel, target=None):
+    """What the library knows a problem by."""
+    from .. import __version__, _target
+    from ..autotuner import _machine
+    from .search import _driver
+
+    target = _target.determine_target(target or impl.target)
+    return dict(kernel=impl.__name__, text=text_of(impl),
+                args={k: _plain_argument(v) for k, v in dict(args).items()},
+                dtypes=[str(p.dtype) for p in kernel.params],
+                machine=" ".join(map(str, _machine(target))), target=target, driver=_driver(),
+                compiler=__version__)
+
+
 def median(values):
     v = sorted(values)
     return None if not v else (v[(len(v) - 1) // 2] + v[len(v) // 2]) / 2

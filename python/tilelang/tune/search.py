@@ -7,7 +7,6 @@ limits, and timed one at a time by a process of its own: one that crashes, hangs
 with a reason.  Each round measures the better half with more runs.  Every row is in the library when it
 ends, so a search that was stopped goes on where it was."""
 
-import hashlib
 import os
 import queue
 import sqlite3
@@ -16,10 +15,10 @@ import threading
 import time
 import warnings
 
-from .. import __version__, _target
+from .. import _target
 from ..autotuner.trial import Died, Trials
 from . import model
-from .library import canonical, median
+from .library import canonical, median, problem_of
 
 RUNS = (3, 12, 48)   # of each round; the better half goes on to the next
 HOPELESS = 3.0       # times the best so far: the first runs tell
@@ -122,16 +121,8 @@ class Search:
         return self
 
     def _about(self, kernel):
-        """What the library knows the problem by."""
-        from ..autotuner import _cells, _machine
-
-        text = hashlib.sha256((self.impl._text + repr(_cells(self.impl.__wrapped__))).encode())
-        self.text = text.hexdigest()[:32]
-        self.where = " ".join(map(str, _machine(self.target)))
-        self.about = dict(
-            kernel=self.impl.__name__, text=self.text, args=self.args,
-            dtypes=[str(p.dtype) for p in kernel.params], machine=self.where, target=self.target,
-            driver=_driver(), compiler=__version__)
+        self.about = problem_of(self.impl, self.args, kernel, self.target)
+        self.text, self.where = self.about["text"], self.about["machine"]
 
     # ---- rows
 
