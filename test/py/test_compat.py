@@ -231,6 +231,16 @@ def test_lanes_of_a_ramp_count_from_the_end():
         assert (tilelang.compile(main, out_idx=-1, target=target)(a) == want).all()
 
 
+def test_questions_about_amd_gpus():
+    from tilelang.rocm.target import target_is_cdna, target_is_gfx950, target_is_rdna
+
+    for text, newest in (("hip -mcpu=gfx950", True), ("hip -model=mi355x", True), ("hip", False),
+                         ("rocm -mcpu=gfx942", False)):
+        assert target_is_gfx950(text) == newest, text
+        assert target_is_cdna(text) and not target_is_rdna(text)
+    assert not target_is_cdna("cuda -arch=sm_90a") and not target_is_gfx950("cuda")
+
+
 def test_languages_of_makers():
     from tilelang.cuda import debug, language as cuda
     from tilelang.cuda.language import tir

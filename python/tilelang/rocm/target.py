@@ -1,6 +1,6 @@
-"""Questions about AMD GPUs, which there are none of here."""
+"""Questions about AMD GPUs."""
 
-from ..utils.target import (Target, check_hip_availability, target_is_cdna,  # noqa: F401
+from ..utils.target import (check_hip_availability, hip_arch, target_is_cdna,  # noqa: F401
                             target_is_hip)
 
 target_is_rocm = target_is_hip
@@ -11,4 +11,4 @@ def target_is_rdna(target):
 
 
 def target_is_gfx950(target):
-    return Target(target).arch == "gfx950"
+    return hip_arch(target) == "gfx950"

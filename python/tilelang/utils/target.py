@@ -71,5 +71,10 @@ def target_is_ampere(target):
     return target_is_cuda(target) and 80 <= _arch(target) < 90
 
 
+def hip_arch(target):
+    """Of -mcpu=, of the product, or what is built for where nothing is said; "" of another vendor's."""
+    return _core.target(str(Target(target)))["arch"] if target_is_hip(target) else ""
+
+
 def target_is_cdna(target):
-    return target_is_hip(target) and Target(target).arch.startswith("gfx9")
+    return hip_arch(target).startswith("gfx9")
