@@ -9,6 +9,7 @@ What scripts do with numbers is not looked at; a script that compiles nothing is
 
 import argparse
 import collections
+import dis
 import os
 import re
 import subprocess
@@ -21,25 +22,27 @@ TARGET = "cuda -arch=sm_90a"
 # ---- a torch without numbers ---------------------------------------------------------------------
 
 
+def _unpacked(frame):
+    """Into how many names the statement unpacks what it has now; None if it does not."""
+    here = [i for i in dis.get_instructions(frame.f_code) if i.offset == frame.f_lasti]
+    return here[0].arg if here and here[0].opname == "UNPACK_SEQUENCE" else None
+
+
 class Vague:
     """A value that nobody knows: it is called, indexed, compared, and gives more of its kind."""
 
     device, is_cuda, requires_grad = "cuda", True, False
 
-    def __init__(self, shape=(), dtype="float32"):
-        self.shape, self.dtype = tuple(shape), dtype
+    def __init__(self, shape=(), dtype="float32", *rest, **keys):
+        self.shape, self.dtype = tuple(shape) if isinstance(shape, (tuple, list)) else (), dtype
 
     def __getattr__(self, name):
         if name.startswith("__") and name != "__cuda_array_interface__":
             raise AttributeError(name)
-        return lambda *args, **keys: self
+        return self
 
     def __call__(self, *args, **keys):
         return self
-
-    @property
-    def grad(self):
-        return Vague(self.shape, self.dtype)
 
     def size(self, dim=None):
         return self.shape if dim is None else self.shape[dim]
@@ -79,7 +82,8 @@ class Vague:
         return self.shape[0] if self.shape else 1
 
     def __iter__(self):
-        return iter([Vague(self.shape[1:], self.dtype)] * (self.shape[0] if self.shape else 1))
+        wanted = _unpacked(sys._getframe(1))
+        return iter([Vague(self.shape[1:], self.dtype)] * (wanted or (self.shape[0] if self.shape else 1)))
 
     def __getitem__(self, at):
         return self
@@ -146,6 +150,24 @@ def _like(x, *args, dtype=None, **keys):
     return Vague(getattr(x, "shape", ()), dtype or getattr(x, "dtype", Dtype("float32")))
 
 
+class Context(Vague):
+    """What forward leaves for backward."""
+
+    saved_tensors = ()
+
+    def save_for_backward(self, *tensors):
+        self.saved_tensors = tensors
+
+
+def _both(cls, *args):
+    """An operator and, so that its kernels are seen, its gradient."""
+    context = Context()
+    out = cls.forward(context, *args)
+    if "backward" in vars(cls):
+        cls.backward(context, *(out if isinstance(out, (tuple, list)) else (out,)))
+    return out
+
+
 class Loose(type):
     """Of classes whose attributes nobody knows."""
 
@@ -153,7 +175,7 @@ class Loose(type):
         if name.startswith("__"):
             raise AttributeError(name)
         if name == "apply" and "forward" in vars(cls):  # an operator with a gradient
-            return lambda *args: cls.forward(Vague(), *args)
+            return lambda *args: _both(cls, *args)
         return Vague()
 
 
@@ -165,6 +187,7 @@ class Torch(types.ModuleType):
     """torch and what lies below it."""
 
     __path__ = ()
+    __file__ = "/not/installed"
     __version__ = "2.9.0"
 
     def __getattr__(self, name):
@@ -184,6 +207,8 @@ class Torch(types.ModuleType):
             return _made
         if name in ("is_available", "is_bf16_supported"):
             return lambda *args: True
+        if name in ("is_compiling", "is_dynamo_compiling", "is_tracing", "is_scripting"):
+            return lambda *args: False
         if name == "get_device_capability":
             return lambda *args: (9, 0)
         if name in ("compile", "no_grad", "inference_mode", "jit"):
@@ -196,8 +221,9 @@ class Torch(types.ModuleType):
         known = [a for a in args if isinstance(a, Vague)]
         return known[0] if known else Vague()
 
-    def __mul__(self, other):
-        return Vague()
+
+for _op in "mul rmul neg add sub lt le gt ge".split():
+    setattr(Torch, "__%s__" % _op, lambda self, *args: Vague())
 
 
 class Finder:

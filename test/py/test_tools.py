@@ -288,7 +288,19 @@ x = torch.randn(256, 256, device="cuda").to(torch.float16)
 for threads in (128, 384):
     y = matmul(x, x, threads)
 torch.testing.assert_close(y.float(), (x @ x.T).float())
-raise ValueError("the end")
+here, there = einops_that_nobody_has.both(x, einops_that_nobody_has.Config(1, 2, 3, warps=4), -torch.inf)
+assert einops_that_nobody_has.__file__ and not torch.compiler.is_compiling()
+
+class Product(torch.autograd.Function):
+    def forward(ctx, x):
+        ctx.save_for_backward(x, y)
+        return x
+
+    def backward(ctx, gradient):
+        left, right = ctx.saved_tensors
+        raise ValueError("the end of %s" % (left.shape[0] + gradient.shape[0]))
+
+Product.apply(x)
 """
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "script.py"), "w") as f:
@@ -298,4 +310,4 @@ raise ValueError("the end")
     assert r.returncode == 0, r
     assert "matmul_kernel: nothing fell back" in r.stdout, r.stdout
     assert re.search(r"script.py:21: .slow. matrix instruction: .* by mma.sync, not by wgmma: ", r.stdout), r.stdout
-    assert "(stopped: ValueError: the end)" in r.stdout and "2 kernels" in r.stdout, r.stdout
+    assert "(stopped: ValueError: the end of 512)" in r.stdout and "2 kernels" in r.stdout, r.stdout
