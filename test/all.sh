@@ -147,6 +147,8 @@ full_suite() {
     wide "cache under heavy fire" "$build/stress_cache" -p 32 -k 20
     part "bundles under heavy fire" python3 test/stress/bundle.py "$tl" 50
     group "5 more random kernels"
+    part "more tensor programs" env PYTHONPATH="$build/py" TENSOR_PROGRAMS=500 TENSOR_SEED=60 python3 test/py/run.py \
+        test_tensor_random
     wide "more random kernels" python3 test/random/run.py "$tl" --from 201 --count 1800
     wide "more random kernels, wider" python3 test/random/run.py "$tl" --from 100201 --count 10000 --final --text \
         --keep "$build/random" --done "$done/wide-seeds"

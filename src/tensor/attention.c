@@ -1,13 +1,337 @@
-/* attention.c -- a product, a softmax of its rows and a second product: online softmax. */
+/* attention.c -- a product, a softmax of its rows and a second product: online softmax.
+ *
+ * Found by what is computed, not by a name: the left operand of a product is e / sum(e) with
+ * e = exp(s - max(s)), both along the axis that the product sums over, and s is made of one other
+ * product, element by element: scaled, masked, capped, biased.  Scores are then never stored. */
 #include "tensor/dots.h"
+
+enum { WIDTH_MOST = 256 }; /* of a row of q or v: a block holds them whole */
+
+/* ---- the rule -------------------------------------------------------------------------------- */
+
+static Node *skip_views(Node *n)
+{
+    while (n->kind == NODE_RESHAPE || n->kind == NODE_BROADCAST)
+        n = n->arg[0];
+    return n;
+}
+
+static bool is_elem(const Node *n, Elem e)
+{
+    return n->kind == NODE_ELEM && n->how == (int)e;
+}
+
+/* e / sum(e), e = exp(s - max(s)): all parts, or false. */
+static bool match_softmax(Node *w, Group *out)
+{
+    if (!is_elem(w, ELEM_DIV))
+        return false;
+    Node *e = w->arg[0], *sum = skip_views(w->arg[1]);
+    if (sum->kind != NODE_REDUCE || sum->how != REDUCE_SUM || sum->arg[0] != e ||
+        !is_elem(e, ELEM_EXP) || !is_elem(e->arg[0], ELEM_SUB))
+        return false;
+    Node *moved = e->arg[0], *max = skip_views(moved->arg[1]);
+    if (max->kind != NODE_REDUCE || max->how != REDUCE_MAX || max->arg[0] != moved->arg[0])
+        return false;
+    out->weight = w;
+    out->exp = e;
+    out->sum = sum;
+    out->max = max;
+    return w->nuse == 1 && e->nuse == 2 && sum->nuse == 1 && max->nuse == 1 && moved->nuse == 1 &&
+           !w->is_output && memcmp(sum->attr, max->attr, sizeof sum->attr) == 0;
+}
+
+typedef struct {
+    Node *dot;
+    const Lin *at[3];
+    bool ok;
+} Found;
+
+static bool see_scores(void *arg, Node *n, const Lin *const *at)
+{
+    Found *f = arg;
+    if (n->kind != NODE_DOT || n->is_output || !n->group || n->group->outputs.n != 1)
+        return false;
+    if (f->dot && (f->dot != n || !lin_same(f->at[0], at[0]) || !lin_same(f->at[1], at[1]) ||
+                   !lin_same(f->at[2], at[2])))
+        f->ok = false;
+    f->dot = n;
+    memcpy(f->at, at, sizeof f->at);
+    return false;
+}
+
+/* The position of the weights when the product is at [b, m, k]. */
+static Node *weights_of(Graph *g, Node *operand, const Lin *const *at, const Lin **place)
+{
+    const Lin *next[TENSOR_RANK];
+    Guard guard[TENSOR_RANK];
+    Node *n = operand;
+    for (int d = 0; d < n->rank; d++)
+        place[d] = at[d];
+    while (n->kind == NODE_RESHAPE || n->kind == NODE_PERMUTE || n->kind == NODE_CAST ||
+           n->kind == NODE_BROADCAST) {
+        operand_index(g, n, 0, place, next, guard);
+        memcpy(place, next, sizeof next);
+        if (n->is_output || n->nuse != 1)
+            return NULL;
+        n = n->arg[0];
+    }
+    return n;
+}
+
+/* Only the summed axis follows k, and all of it. */
+static bool one_axis(const Group *k, const Lin *const *place, const Lin *along)
+{
+    bool ok = true;
+    for (int d = 0; d < k->weight->rank; d++)
+        ok = ok && (k->sum->attr[d] ? lin_same(place[d], along) : !lin_uses(place[d], along));
+    return ok;
+}
+
+static void undo(Graph *g, Group *gone)
+{
+    for (int i = 0; i < gone->outputs.n; i++) {
+        gone->outputs.at[i]->group = NULL;
+        gone->outputs.at[i]->stored = gone->outputs.at[i]->held;
+    }
+    int n = 0;
+    for (int i = 0; i < g->groups.n; i++)
+        if (g->groups.at[i] != gone)
+            g->groups.at[n++] = g->groups.at[i];
+    g->groups.n = n;
+}
+
+static void places(Graph *g, const Node *dot, const Lin **at, const char *m, const char *k)
+{
+    at[0] = lin_var(g, "bz", 0, dot->shape[0] - 1);
+    at[1] = lin_var(g, m, 0, dot->shape[1] - 1);
+    at[2] = lin_var(g, k, 0, dot->arg[0]->shape[2] - 1);
+}
 
 bool match_attention(Graph *g, Node *dot, Group *out)
 {
-    (void)g, (void)dot, (void)out;
-    return false;
+    const Lin *at[3], *place[TENSOR_RANK];
+    places(g, dot, at, "m", "k");
+    Node *w = weights_of(g, dot->arg[0], at, place);
+    if (!w || !match_softmax(w, out) || !one_axis(out, place, at[2]) || out->weight->rank < 2)
+        return false;
+    /* What the first product's own group stored is read through. */
+    Found f = {.ok = true};
+    Node *s = out->max->arg[0];
+    const bool stored = s->stored, held = s->held;
+    s->stored = s->held = false;
+    each_read(g, s, place, see_scores, &f);
+    bool ok = f.ok && f.dot && f.dot != dot && lin_same(f.at[1], at[1]) &&
+              lin_same(f.at[2], at[2]) && !lin_uses(f.at[0], at[1]) && !lin_uses(f.at[0], at[2]) &&
+              f.dot->arg[0]->shape[2] <= WIDTH_MOST && dot->shape[2] <= WIDTH_MOST &&
+              !s->is_output;
+    s->stored = stored;
+    s->held = held;
+    if (!ok)
+        return false;
+    s->held = false;
+    undo(g, f.dot->group);
+    s->stored = false;
+    for (Node *n = skip_views(dot->arg[0]); n != w; n = n->arg[0])
+        n->held = n->stored = false;
+    w->held = w->stored = out->exp->held = out->exp->stored = false;
+    out->scores = f.dot;
+    return true;
+}
+
+/* ---- the kernel ------------------------------------------------------------------------------ */
+
+typedef struct {
+    Graph *g;
+    Group *k;
+    Str *out;
+    TileChoice c;
+    int64_t M, N, D, E;  /* rows of q, of k and v; columns of q and k, of v */
+    Operand q, kt, v;
+    const Lin *at[3];    /* of scores: batch, row, column */
+    const char *rows, *columns; /* guards */
+    int names;
+} Attention;
+
+static void choose(Attention *a)
+{
+    const Machine *m = a->g->machine;
+    const bool gpu = machine_has(m, HAS_THREADS);
+    DType t = a->k->scores->arg[0]->type;
+    TileChoice c = {.m = gpu ? 64 : 32, .n = 64, .stages = gpu ? 2 : 0, .threads = 128};
+    if (m->tiles_attention && dtype_bits(t) == 16)
+        c = m->tiles_attention(m, a->N, a->D, t, false);
+    while (c.m / 2 >= a->M && c.m > (gpu ? 64 : 8))
+        c.m /= 2;
+    while (c.n / 2 >= a->N && c.n > 16)
+        c.n /= 2;
+    if (!gpu)
+        c.threads = 1;
+    a->c = c;
+}
+
+static Operand operand(Attention *a, Node *n, const char *name, int64_t rows, int64_t columns,
+                       const char *row_base, const char *column_base, int64_t nr, int64_t nc)
+{
+    Graph *g = a->g;
+    const char *r = arena_printf(g->arena, "%s + i", row_base),
+               *c = strcmp(column_base, "0") ? arena_printf(g->arena, "%s + j", column_base) : "j";
+    if (!strcmp(row_base, "0"))
+        r = "i";
+    Operand t = {.node = n, .name = name, .type = n->type, .rows = rows, .columns = columns,
+                 .row = lin_var(g, r, 0, nr - 1), .column = lin_var(g, c, 0, nc - 1),
+                 .row_base = row_base, .column_base = column_base};
+    t.guard = guard_both(g, axis_guard(g, r, nr, rows), axis_guard(g, c, nc, columns));
+    return t;
+}
+
+/* Where the scores' product stands when the outer one is at batch bz. */
+static const Lin *scores_batch(Attention *a, const Node *dot)
+{
+    const Lin *at[3], *place[TENSOR_RANK];
+    Found f = {.ok = true};
+    places(a->g, dot, at, "m", "k");
+    weights_of(a->g, dot->arg[0], at, place);
+    Group *own = a->k->scores->group;
+    Group one = {.outputs = {.n = 1}};
+    a->k->scores->group = &one;
+    each_read(a->g, a->k->max->arg[0], place, see_scores, &f);
+    a->k->scores->group = own;
+    return f.at[0];
+}
+
+static void plan(Attention *a)
+{
+    Graph *g = a->g;
+    Node *dot = a->k->anchor, *s = a->k->scores;
+    const Lin *z = lin_var(g, "bz", 0, dot->shape[0] - 1), *z1 = scores_batch(a, dot);
+    const char *m0 = arena_printf(g->arena, "bx * %lld", (long long)a->c.m),
+               *n0 = arena_printf(g->arena, "k * %lld", (long long)a->c.n);
+    a->q = operand(a, s->arg[0], "Q", a->c.m, a->D, m0, "0", a->M, a->D);
+    a->kt = operand(a, s->arg[1], "K", a->D, a->c.n, "0", n0, a->D, a->N);
+    a->v = operand(a, dot->arg[1], "V", a->c.n, a->E, n0, "0", a->N, a->E);
+    operand_plan(g, a->k, &a->q, (const Lin *[]){z1, a->q.row, a->q.column});
+    operand_plan(g, a->k, &a->kt, (const Lin *[]){z1, a->kt.row, a->kt.column});
+    operand_plan(g, a->k, &a->v, (const Lin *[]){z, a->v.row, a->v.column});
+    const char *r = arena_printf(g->arena, "%s + i", m0), *c = arena_printf(g->arena, "%s + j", n0);
+    a->at[0] = z;
+    a->at[1] = lin_var(g, r, 0, a->M - 1);
+    a->at[2] = lin_var(g, c, 0, a->N - 1);
+    a->rows = axis_guard(g, r, a->M, a->c.m);
+    a->columns = axis_guard(g, c, a->N, a->c.n);
+}
+
+static void print_scores(Attention *a)
+{
+    Graph *g = a->g;
+    Node *dot = a->k->anchor;
+    const Lin *place[TENSOR_RANK];
+    Body b;
+    body_open(&b, g, a->out, 3, &a->names);
+    b.group = a->k;
+    vec_push(g->arena, &b.leaves, ((Leaf){a->k->scores, "S[i, j]", NULL}));
+    weights_of(g, dot->arg[0], a->at, place);
+    const char *guard = guard_both(g, a->rows, a->columns);
+    body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)a->c.m, (long long)a->c.n);
+    b.indent++;
+    if (guard) {
+        body_line(&b, "if %s:", guard);
+        b.indent++;
+    }
+    const char *v = body_value(&b, a->k->max->arg[0], place);
+    body_line(&b, "S[i, j] = %s", v);
+    if (guard) {
+        b.indent--;
+        body_line(&b, "else:");
+        b.indent++;
+        body_line(&b, "S[i, j] = -T.infinity(\"float32\")");
+    }
+}
+
+static void print_step(Attention *a)
+{
+    Str *o = a->out;
+    const long long m = a->c.m, n = a->c.n, e = a->E;
+    const char *exact = a->q.type == DT_F32 ? ", precision=\"float32\"" : "";
+    operand_load(a->g, a->k, &a->kt, o, 3, &a->names);
+    str_printf(o, "            T.clear(S)\n            T.gemm(Q, K, S%s%s%s)\n",
+               a->q.swapped ? ", transpose_A=True" : "", a->kt.swapped ? ", transpose_B=True" : "",
+               exact);
+    print_scores(a);
+    str_puts(o, "            T.copy(top, before)\n            T.reduce_max(S, top, dim=1, "
+                "clear=False)\n");
+    str_printf(o, "            for i in T.Parallel(%lld):\n                scale[i] = "
+               "T.if_then_else(top[i] == -T.infinity(\"float32\"), 1.0, T.exp(before[i] - "
+               "top[i]))\n", m);
+    str_printf(o, "            for i, j in T.Parallel(%lld, %lld):\n                S[i, j] = "
+               "T.if_then_else(top[i] == -T.infinity(\"float32\"), 0.0, T.exp(S[i, j] - top[i]))\n",
+               m, n);
+    str_puts(o, "            T.reduce_sum(S, part, dim=1)\n");
+    str_printf(o, "            for i in T.Parallel(%lld):\n                total[i] = total[i] * "
+               "scale[i] + part[i]\n", m);
+    str_printf(o, "            for i, j in T.Parallel(%lld, %lld):\n                acc[i, j] = "
+               "acc[i, j] * scale[i]\n            T.copy(S, P)\n", m, e);
+    operand_load(a->g, a->k, &a->v, o, 3, &a->names);
+    str_printf(o, "            T.gemm(P, V, acc%s%s)\n", a->v.swapped ? ", transpose_B=True" : "",
+               exact);
+}
+
+static void print_alloc(Attention *a)
+{
+    static const char *const rows[] = {"top", "before", "scale", "part", "total"};
+    Str *o = a->out;
+    operand_alloc(&a->q, o);
+    operand_alloc(&a->kt, o);
+    operand_alloc(&a->v, o);
+    str_printf(o, "        S = T.alloc_fragment((%lld, %lld), \"float32\")\n", (long long)a->c.m,
+               (long long)a->c.n);
+    str_printf(o, "        P = T.alloc_fragment((%lld, %lld), \"%s\")\n", (long long)a->c.m,
+               (long long)a->c.n, dtype_name(a->v.type));
+    str_printf(o, "        acc = T.alloc_fragment((%lld, %lld), \"float32\")\n",
+               (long long)a->c.m, (long long)a->E);
+    for (int i = 0; i < COUNT(rows); i++)
+        str_printf(o, "        %s = T.alloc_fragment((%lld,), \"float32\")\n", rows[i],
+                   (long long)a->c.m);
+    str_puts(o, "        T.fill(acc, 0.0)\n        T.fill(total, 0.0)\n"
+                "        T.fill(top, -T.infinity(\"float32\"))\n");
+}
+
+static void print_end(Attention *a)
+{
+    Graph *g = a->g;
+    Node *dot = a->k->anchor;
+    Body b;
+    body_open(&b, g, a->out, 2, &a->names);
+    b.group = a->k;
+    vec_push(g->arena, &b.leaves, ((Leaf){dot, "acc[i, j] / total[i]", NULL}));
+    const Lin *at[3] = {a->at[0], a->at[1], lin_var(g, "j", 0, a->E - 1)};
+    body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)a->c.m, (long long)a->E);
+    b.indent++;
+    if (a->rows) {
+        body_line(&b, "if %s:", a->rows);
+        b.indent++;
+    }
+    Place **place = places_from(g, dot, at);
+    for (int i = 0; i < a->k->outputs.n; i++) {
+        Node *n = a->k->outputs.at[i];
+        body_store(&b, n, place_text(g, n->buffer, n->rank, place[n->id]->at), n,
+                   place[n->id]->at);
+    }
 }
 
 void tiles_attention(Graph *g, Group *k, Str *out)
 {
-    (void)g, (void)k, (void)out;
+    Node *dot = k->anchor, *s = k->scores;
+    Attention a = {.g = g, .k = k, .out = out, .M = dot->shape[1], .N = dot->arg[0]->shape[2],
+                   .D = s->arg[0]->shape[2], .E = dot->shape[2]};
+    choose(&a);
+    plan(&a);
+    str_printf(out, "    with T.Kernel(%lld, 1, %lld, threads=%d) as (bx, by, bz):\n",
+               (long long)((a.M + a.c.m - 1) / a.c.m), (long long)dot->shape[0], a.c.threads);
+    print_alloc(&a);
+    operand_load(g, k, &a.q, out, 2, &a.names);
+    str_printf(out, "        for k in T.Pipelined(%lld, num_stages=%d):\n",
+               (long long)((a.N + a.c.n - 1) / a.c.n), MAX(a.c.stages, 0));
+    print_step(&a);
+    print_end(&a);
 }

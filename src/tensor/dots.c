@@ -157,7 +157,7 @@ static void print_epilogue(Graph *g, Group *k, Str *out, const Lin *const *at, c
     Body b;
     body_open(&b, g, out, 2, names);
     b.group = k;
-    vec_push(g->arena, &b.leaves, ((Leaf){k->anchor, "acc[i, j]"}));
+    vec_push(g->arena, &b.leaves, ((Leaf){k->anchor, "acc[i, j]", NULL}));
     body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)c->m, (long long)c->n);
     b.indent++;
     if (guard) {

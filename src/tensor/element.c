@@ -262,10 +262,18 @@ static const char *memo_key(Graph *g, const Node *n, const Lin *const *at)
     return place_text(g, arena_printf(g->arena, "%d", n->id), n->rank, at);
 }
 
+static bool is_at(const Leaf *l, const Node *n, const Lin *const *at)
+{
+    bool same = true;
+    for (int d = 0; l->at && d < n->rank; d++)
+        same = same && lin_same(l->at[d], at[d]);
+    return same;
+}
+
 const char *body_value(Body *b, Node *n, const Lin *const *at)
 {
     for (int i = 0; i < b->leaves.n; i++)
-        if (b->leaves.at[i].node == n)
+        if (b->leaves.at[i].node == n && is_at(&b->leaves.at[i], n, at))
             return b->leaves.at[i].text;
     if (n->kind == NODE_CONST)
         return number_text(b->g, n->type, n->value);

@@ -418,28 +418,26 @@ static bool row_may(Graph *g, Group *k, Node *n, const Lin *const *at)
     return c.ok && c.own && !waits_for(g, k, n);
 }
 
-static int phase_of(const Group *k, const Node *n, int depth)
+/* Reductions in the order they can be made: one more than what they read of the group. */
+static void find_phases(Graph *g, Group *k)
 {
-    int most = -1;
-    if (!depth)
-        return most;
-    for (int i = 0; i < k->reductions.n; i++)
-        if (k->reductions.at[i] == n)
-            return k->phase.at[i];
-    for (int i = 0; i < n->narg && (n->group == k || !n->stored); i++) {
-        int p = phase_of(k, n->arg[i], depth - 1);
-        most = MAX(most, p);
+    int *phase = NEWN(g->arena, int, g->nodes.n + 1);
+    for (int i = 0; i < g->nodes.n; i++) {
+        const Node *n = g->nodes.at[i];
+        for (int j = 0; j < n->narg && (n->group == k || !n->stored); j++)
+            phase[i] = MAX(phase[i], phase[n->arg[j]->id]);
+        for (int j = 0; j < k->reductions.n; j++)
+            if (k->reductions.at[j] == n)
+                k->phase.at[j] = phase[i]++;
     }
-    return most;
 }
 
 static void row_add(Graph *g, Group *k, Node *r)
 {
-    int phase = phase_of(k, r->arg[0], 60) + 1;
     r->group = k;
     r->stored = false;
     vec_push(g->arena, &k->reductions, r);
-    vec_push(g->arena, &k->phase, phase);
+    vec_push(g->arena, &k->phase, 0);
 }
 
 static void fuse_reduction(Graph *g, Node *r)
@@ -511,6 +509,7 @@ static void fuse_rows(Graph *g, Group *k, Node *end)
     for (int i = 0; i < k->reductions.n; i++)
         if (k->reductions.at[i]->is_output || read_elsewhere(g, k, k->reductions.at[i]))
             join(g, k, k->reductions.at[i]);
+    find_phases(g, k);
 }
 
 /* Is there a way from r to some node that is stored or reduced outside of the group? */

@@ -10,12 +10,13 @@ static int64_t floor_of(int64_t a, int64_t b) /* b > 0 */
     return a / b - (a % b < 0);
 }
 
+/* Variables of several kernels may have one name: what they reach to tells them apart. */
 static const Atom *atom(Graph *g, Atom a)
 {
     const char *key =
         a.kind == 'v' ? arena_printf(g->arena, "v%s %lld", a.text, (long long)a.hi)
-                      : arena_printf(g->arena, "%c%lld %s", a.kind, (long long)a.c,
-                                     lin_text(g, a.of));
+                      : arena_printf(g->arena, "%c%lld %lld %s", a.kind, (long long)a.c,
+                                     (long long)a.of->hi, lin_text(g, a.of));
     Atom *old = map_get(&g->atoms, key);
     if (old)
         return old;

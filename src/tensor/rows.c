@@ -18,6 +18,7 @@ typedef struct {
     const char *guard, *row_guard;
     int names;
     VEC(Leaf) leaves;
+    Map inside;            /* nodes that the group computes */
 } Rows;
 
 static bool on_gpu(const Graph *g)
@@ -163,9 +164,9 @@ static void alloc_row(Rows *r, const char *name, DType t)
                dtype_name(t));
 }
 
-static void leaf(Rows *r, const Node *n, const char *text)
+static void leaf(Rows *r, const Node *n, const char *text, const Lin *const *at)
 {
-    vec_push(r->g->arena, &r->leaves, ((Leaf){n, text}));
+    vec_push(r->g->arena, &r->leaves, ((Leaf){n, text, at}));
 }
 
 /* ---- reductions ------------------------------------------------------------------------------ */
@@ -253,30 +254,52 @@ static void print_phase(Rows *r, int phase)
         if (k->phase.at[i] != phase)
             continue;
         reduce_tile(r, i);
-        leaf(r, k->reductions.at[i], arena_printf(r->g->arena, "s%d[i]", i));
+        leaf(r, k->reductions.at[i], arena_printf(r->g->arena, "s%d[i]", i), NULL);
         if (!r->multi)
-            leaf(r, k->reductions.at[i]->arg[0], tile_place(r, tile_name(r, i)));
+            leaf(r, k->reductions.at[i]->arg[0], tile_place(r, tile_name(r, i)), r->s.at);
     }
+}
+
+/* ---- what the group computes ----------------------------------------------------------------- */
+
+static void mark_inside(Rows *r, Node *n)
+{
+    if (map_has(&r->inside, n) || (n->stored && n->group != r->k))
+        return;
+    map_set(&r->inside, n, n);
+    for (int i = 0; i < n->narg; i++)
+        mark_inside(r, n->arg[i]);
+}
+
+static void find_inside(Rows *r)
+{
+    map_init(&r->inside, r->g->arena);
+    for (int i = 0; i < r->k->outputs.n; i++)
+        mark_inside(r, r->k->outputs.at[i]);
+    for (int i = 0; i < r->k->reductions.n; i++)
+        mark_inside(r, r->k->reductions.at[i]);
 }
 
 /* ---- values of whole rows -------------------------------------------------------------------- */
 
-/* The phase after which a node that has one value a row is known; -1: it is no such node. */
-static int row_phase(const Rows *r, const Node *n, int depth)
+/* The phase after which each node that has one value a row is known, by id; -1: no such node. */
+static int *row_phases(const Rows *r)
 {
     const Group *k = r->k;
-    int most = -1;
-    for (int i = 0; i < k->reductions.n; i++)
-        if (k->reductions.at[i] == n)
-            return k->phase.at[i];
-    if (!depth || (n->kind != NODE_ELEM && n->kind != NODE_CAST && n->kind != NODE_RESHAPE) ||
-        (n->stored && n->group != k) || node_count(n) != node_count(k->anchor))
-        return -1;
-    for (int i = 0; i < n->narg; i++) {
-        int p = row_phase(r, n->arg[i], depth - 1);
-        most = MAX(most, p);
+    const Graph *g = r->g;
+    int *phase = NEWN(g->arena, int, g->nodes.n + 1);
+    for (int i = 0; i < g->nodes.n; i++) {
+        const Node *n = g->nodes.at[i];
+        bool follows = (n->kind == NODE_ELEM || n->kind == NODE_CAST || n->kind == NODE_RESHAPE) &&
+                       (!n->stored || n->group == k) && node_count(n) == node_count(k->anchor);
+        phase[i] = -1;
+        for (int j = 0; follows && j < n->narg; j++)
+            phase[i] = MAX(phase[i], phase[n->arg[j]->id]);
+        for (int j = 0; j < k->reductions.n; j++)
+            if (k->reductions.at[j] == n)
+                phase[i] = k->phase.at[j];
     }
-    return most;
+    return phase;
 }
 
 static bool leaves_rows(const Rows *r, const Node *n)
@@ -319,12 +342,12 @@ static bool is_work(const Node *n)
 }
 
 /* What all elements of a row use is computed once. */
-static void print_row_values(Rows *r, int phase)
+static void print_row_values(Rows *r, const int *known, int phase)
 {
     const Lin *at[TENSOR_RANK];
     for (int i = 0; i < r->g->nodes.n; i++) {
         Node *n = r->g->nodes.at[i];
-        if (!n->live || !is_work(n) || !leaves_rows(r, n) || row_phase(r, n, 20) != phase ||
+        if (!map_has(&r->inside, n) || !is_work(n) || known[i] != phase || !leaves_rows(r, n) ||
             !row_at(r, n, at))
             continue;
         const char *name = arena_printf(r->g->arena, "w%d", r->names++);
@@ -333,7 +356,7 @@ static void print_row_values(Rows *r, int phase)
         open_rows(r, &b);
         const char *v = body_value(&b, n, at);
         body_line(&b, "%s[i] = %s", name, v);
-        leaf(r, n, arena_printf(r->g->arena, "%s[i]", name));
+        leaf(r, n, arena_printf(r->g->arena, "%s[i]", name), NULL);
     }
 }
 
@@ -379,6 +402,7 @@ void tiles_row(Graph *g, Group *k, Str *out)
     for (int d = 0; d < k->space->rank; d++)
         r.reduced[d] = k->anchor->attr[d];
     rows_plan(&r, k->space, k->reductions.n);
+    find_inside(&r);
     kernel_head(g, out, r.s.blocks, tile_threads(g, r.bm * r.bk / 2));
     space_bases(&r.s, out);
     for (int i = 0; i < k->reductions.n; i++) {
@@ -388,9 +412,10 @@ void tiles_row(Graph *g, Group *k, Str *out)
         alloc_row(&r, arena_printf(g->arena, "s%d", i), t);
         phases = MAX(phases, k->phase.at[i] + 1);
     }
+    const int *known = row_phases(&r);
     for (int p = 0; p < phases; p++) {
         print_phase(&r, p);
-        print_row_values(&r, p);
+        print_row_values(&r, known, p);
     }
     print_outputs(&r, true);
     print_outputs(&r, false);

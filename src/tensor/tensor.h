@@ -195,6 +195,7 @@ int operand_index(Graph *g, const Node *n, int k, const Lin *const *at, const Li
 typedef struct {
     const Node *node;
     const char *text;  /* of its value where the body stands */
+    const Lin *const *at; /* at this position; NULL: fuse.c saw to it that there is no other */
 } Leaf;
 
 typedef struct Body { /* statements of one loop body that is being written */

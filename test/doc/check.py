@@ -24,7 +24,7 @@ import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 ARCHES = ("sm_80", "sm_90a")
-CELLS = ("doc/python.md", "doc/serving.md")
+CELLS = ("doc/python.md", "doc/serving.md", "doc/tensor-programs.md")
 LIMIT_S = int(os.environ.get("TEST_SECONDS", 120))
 # Of narrow floats the files hold bits: neighbours differ by one.
 TOLERANCE = {"float64": 1e-9, "float32": 1e-4, "tfloat32": 1e-4, "float16": 2e-3, "bfloat16": 1.6e-2}
