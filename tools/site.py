@@ -26,7 +26,8 @@ MENU = [
     ("Machines", [("gpu", "NVIDIA", "doc/gpu.md"), ("blackwell", "Blackwell", "doc/blackwell.md"), ("amd", "AMD", "doc/amd.md"),
                   ("webgpu", "WebGPU", "doc/webgpu.md")]),
     ("Use it", [("editor", "In the editor", "doc/editor.md"), ("tuning", "Tuning", "doc/tuning.md"),
-                ("serving", "Serving", "doc/serving.md"), ("migration", "From the original", "doc/migration.md")]),
+                ("bundles", "Bundles", "doc/bundles.md"), ("serving", "Serving", "doc/serving.md"),
+                ("stability", "What is stable", "doc/stability.md"), ("migration", "From the original", "doc/migration.md")]),
     ("Inside", []),
 ]
 
