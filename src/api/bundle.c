@@ -495,33 +495,42 @@ static void compile_part(Part *p)
         arena_strdup(p->own.arena, context_compiler(p->k->ctx, p->k->built.rt).version);
 }
 
-/* A kernel of a device takes tensors that start at multiples of 16 bytes; another one the rest.
- * Where that one cannot be made the first says what it needs. */
-static void add_any_address(Bundle *b, const tl_bundle_part *from, int first, int end)
+/* The same kernel for tensors that start anywhere.  Where it cannot be made the first one says what
+ * it needs. */
+static void try_any_address(Bundle *b, const Part *of)
 {
-    for (int i = first; i < end && b->parts[0].own.stream; i++) {
-        Recover r;
-        if (b->parts[i].when)
-            continue; /* the last one without a condition takes everything */
-        if (recover_open(&r) == 0) {
-            Part p = part_of(b, from, kernel_unaligned(b->parts[i].k));
-            p.any_address = true;
-            p.own.stem = arena_printf(b->a, "%s_unaligned", b->parts[i].own.stem);
-            compile_part(&p);
-            bundle_add(b, &p);
-            recover_close(&r);
-        }
-        if (r.status == STATUS_MEM || r.status == STATUS_BUG)
-            recover_throw(r.status, "%s", r.text);
+    static const tl_bundle_part plain;
+    Recover r;
+
+    if (recover_open(&r) == 0) {
+        Part p = part_of(b, &plain, kernel_unaligned(of->k));
+        p.any_address = true;
+        p.own.stem = arena_printf(b->a, "%s_unaligned", of->own.stem);
+        compile_part(&p);
+        bundle_add(b, &p);
+        recover_close(&r);
     }
-    for (int i = first; i < end && b->npart > end; i++)
-        b->parts[i].asks_address = true;
+    if (r.status == STATUS_MEM || r.status == STATUS_BUG)
+        recover_throw(r.status, "%s", r.text);
+}
+
+/* Kernels of a device take tensors that start at multiples of 16 bytes; others the rest, behind
+ * those parts without a condition. */
+static void add_any_address(Bundle *b)
+{
+    Part parts[PARTS_MOST];
+    int n = b->npart;
+
+    memcpy(parts, b->parts, sizeof parts);
+    for (int i = 0; i < n && parts[i].own.stream; i++)
+        if (!parts[i].when)
+            try_any_address(b, &parts[i]);
+    for (int i = 0; i < b->npart && b->npart > n; i++)
+        b->parts[i].asks_address = !b->parts[i].any_address;
 }
 
 static void add_parts(Bundle *b, const tl_bundle_part *given, int n, const tl_bundle_options *o)
 {
-    static const tl_bundle_part plain;
-
     if (given[n - 1].when && *given[n - 1].when)
         recover_throw(STATUS_USER,
                       "the last part of a bundle takes everything: it has no condition, "
@@ -539,7 +548,7 @@ static void add_parts(Bundle *b, const tl_bundle_part *given, int n, const tl_bu
             bundle_add(b, &p);
     }
     if (!o->aligned_only)
-        add_any_address(b, &plain, 0, b->npart);
+        add_any_address(b);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------- */
