@@ -5,6 +5,7 @@
 # verify: :tiles M=64 N=32 K=128 bk=64 dtype=float4_e2m1fn threads=128 layout=blockscaled_chunk_kmajor
 # verify: :tiles layout=blockscaled_chunk_kmajor grain=16 dtype=float4_e2m1fn M=32 N=32 K=128 bk=64
 # verify: :lanes N=32 K=64 bk=32 --sm_80=unsupported-here --sm_90a=unsupported-here --sm_120a=unsupported-here --template=unsupported-here --hip=unsupported-here
+# verify: :lanes N=32 K=64 bk=32 sync=True --sm_80=unsupported-here --sm_90a=unsupported-here --sm_120a=unsupported-here --template=unsupported-here --hip=unsupported-here
 # verify: :lanes N=32 K=32 bk=32 grain=128 --sm_80=unsupported-here --sm_90a=unsupported-here --sm_120a=unsupported-here --template=unsupported-here --hip=unsupported-here
 # verify: :lanes dtype=float4_e2m1fn N=32 K=64 bk=64 grain=16 --sm_80=unsupported-here --sm_90a=unsupported-here --sm_120a=unsupported-here --template=unsupported-here --hip=unsupported-here
 import tilelang
@@ -51,11 +52,17 @@ def lanes(M=128, N=128, K=128, bk=128, grain=32, dtype="float8_e4m3fn", other=""
                 T.sync_threads()
                 T.tcgen05_cp_warpx4(sa, ta)
                 T.tcgen05_cp_warpx4(sb, tb)
-                T.tcgen05_gemm_blockscaled(
-                    a, b, c, ta, tb[:, 0 : words * N // 32], transpose_B=trans_B, mbar=done, clear_accum=k == 0,
-                    k_start=k * bk, sf_a_granularity_k=grain, sf_b_granularity_k=grain,
-                )
-                T.mbarrier_wait_parity(done, k % 2)
+                if sync:
+                    T.gemm_blockscaled(
+                        a, b, c, ta, tb[:, 0 : words * N // 32], transpose_B=trans_B, clear_accum=k == 0,
+                        k_start=k * bk, sf_a_granularity_k=grain, sf_b_granularity_k=grain,
+                    )
+                else:
+                    T.tcgen05_gemm_blockscaled(
+                        a, b, c, ta, tb[:, 0 : words * N // 32], transpose_B=trans_B, mbar=done, clear_accum=k == 0,
+                        k_start=k * bk, sf_a_granularity_k=grain, sf_b_granularity_k=grain,
+                    )
+                    T.mbarrier_wait_parity(done, k % 2)
             T.copy(c, out)
             T.copy(out, C)
 

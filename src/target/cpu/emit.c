@@ -298,6 +298,8 @@ void cpu_emit_decl(Emit *e, const Buffer *b)
     else if (b->scope == MEM_VAR)
         emit_line(e, "%s %s = 0; (void)%s;", c_value_type(b->type), buffer_name(e, b),
                   buffer_name(e, b));
+    else if ((b->scope == MEM_BARRIER || b->scope == MEM_CLUSTER_BARRIER) && !k->uses_threads)
+        return; /* nobody arrives there */
     else if (b->scope == MEM_BARRIER || b->scope == MEM_CLUSTER_BARRIER)
         emit_line(e, "tl_mbar *const %s = (tl_mbar *)(tl_scratch + %lld); (void)%s;",
                   buffer_name(e, b), (long long)p->offset, buffer_name(e, b));
