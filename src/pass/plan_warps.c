@@ -144,6 +144,20 @@ static const Buffer *tile_of(const Site *s)
     return s->copy->u.tile.region[1].buf;
 }
 
+typedef struct {
+    const Buffer *tile;
+    const Stmt *filler;
+    bool found;
+} Unstaged;
+
+static void find_unstaged(void *arg, const Stmt *s, const Touch *t)
+{
+    Unstaged *u = arg;
+
+    u->found |= t->buf == u->tile && t->region && s != u->filler && s->kind == ST_TILE &&
+                !tile_does(s, TILE_STAGES);
+}
+
 static const char *not_a_pipe(Warps *w, const Site *s)
 {
     const Buffer *b = tile_of(s);
@@ -160,6 +174,10 @@ static const char *not_a_pipe(Warps *w, const Site *s)
         return "its tile is read outside of the block that fills it";
     if (b->rank >= RANK_MOST)
         return "its tile has too many dimensions";
+    Unstaged x = {.tile = b, .filler = s->copy};
+    stmt_touches_all(s->block, find_unstaged, &x);
+    if (x.found)
+        return "its tile is used by something that takes no stages";
     int align = tile_plan(w->k, s->copy)->how->align;
     if (s->stages > 1 && dtype_bytes(b->type, buffer_static_size(b)) % align)
         return arena_printf(w->k->arena, "the second stage of its pipeline would not start at a "
