@@ -67,3 +67,19 @@ TEST(every_target_has_a_runtime)
         CHECK(!rt->start || (rt->can_repeat && rt->repeat && rt->takes && rt->enter && rt->leave));
     }
 }
+
+TEST(the_processor_has_what_the_compiler_says)
+{
+#if defined(__x86_64__)
+    Arena *a = arena_new();
+    TargetSpec s = parsed(a, "cpu");
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+
+    CHECK_INT(s.vector_bytes, avx512 ? 64 : avx2 ? 32 : 16);
+    CHECK_INT(s.has_vnni, avx512 && __builtin_cpu_supports("avx512vnni"));
+    CHECK_INT(s.has_bf16, avx512 && __builtin_cpu_supports("avx512bf16"));
+    arena_free(a);
+#endif
+}

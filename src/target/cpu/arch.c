@@ -1,4 +1,7 @@
 /* arch.c -- the words of -mcpu=: the processor at hand, or a level that a bundle is built for. */
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 #include <unistd.h>
 #include "target/cpu/emit.h"
 
@@ -44,6 +47,43 @@ static void tell_machine(TargetSpec *s)
                      (s->has_bf16 ? HAS_BF16_DOTS : 0) | (s->has_amx ? HAS_TILE_REGS : 0);
 }
 
+/* By cpuid, and by which registers the kernel saves: __builtin_cpu_supports reads a variable of
+ * libgcc's, which a clang with a library of its own does not have. */
+#if defined(__x86_64__)
+enum {
+    FMA_OSXSAVE_AVX = 1u << 12 | 1u << 27 | 1u << 28, /* leaf 1, ecx */
+    AVX2 = 1u << 5,                                   /* leaf 7, ebx */
+    VNNI = 1u << 11,                                  /* leaf 7, ecx */
+    BF16 = 1u << 5,                                   /* leaf 7.1, eax */
+    SAVES_AVX = 0x06, SAVES_AVX512 = 0xe6,
+};
+static const unsigned avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* f, dq, bw, vl: ebx */
+
+static void ask_cpu(TargetSpec *s)
+{
+    unsigned a, b, c, d, saves, high;
+
+    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & FMA_OSXSAVE_AVX) != FMA_OSXSAVE_AVX)
+        return;
+    __asm__("xgetbv" : "=a"(saves), "=d"(high) : "c"(0));
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & AVX2) ||
+        (saves & SAVES_AVX) != SAVES_AVX)
+        return;
+    s->vector_bytes = 32;
+    if ((b & avx512) != avx512 || (saves & SAVES_AVX512) != SAVES_AVX512)
+        return;
+    s->vector_bytes = 64;
+    s->has_vnni = c & VNNI;
+    s->has_bf16 = __get_cpuid_count(7, 1, &a, &b, &c, &d) && a & BF16;
+    s->has_amx = s->has_vnni && s->has_bf16 && cpu_has_tiles();
+}
+#else
+static void ask_cpu(TargetSpec *s)
+{
+    (void)s;
+}
+#endif
+
 void cpu_start(Arena *a, TargetSpec *s)
 {
     (void)a;
@@ -52,18 +92,7 @@ void cpu_start(Arena *a, TargetSpec *s)
     s->l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, L1_BYTES);
     s->l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, L2_BYTES);
     s->l3_bytes = last_level_bytes();
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
-        s->vector_bytes = 32;
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
-        s->vector_bytes = 64;
-        s->has_vnni = __builtin_cpu_supports("avx512vnni");
-        s->has_bf16 = __builtin_cpu_supports("avx512bf16");
-        s->has_amx = s->has_vnni && s->has_bf16 && cpu_has_tiles();
-    }
-#endif
+    ask_cpu(s);
     tell_machine(s);
 }
 
