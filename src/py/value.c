@@ -115,6 +115,7 @@ BINARY(value_or, TK_BITOR)
 BINARY(value_xor, TK_BITXOR)
 BINARY(value_shl, TK_SHL)
 BINARY(value_shr, TK_SHR)
+BINARY(value_matmul, TK_AT)
 #undef BINARY
 
 static PyObject *value_pow(PyObject *a, PyObject *b, PyObject *mod)
@@ -258,6 +259,7 @@ static PyType_Slot value_slots[] = {
     {Py_nb_xor, (void *)value_xor},
     {Py_nb_lshift, (void *)value_shl},
     {Py_nb_rshift, (void *)value_shr},
+    {Py_nb_matrix_multiply, (void *)value_matmul},
     {Py_nb_negative, (void *)value_neg},
     {Py_nb_positive, (void *)value_pos},
     {Py_nb_invert, (void *)value_invert},

@@ -408,12 +408,25 @@ static bool see_row(void *arg, Node *n, const Lin *const *at)
     return false;
 }
 
+/* Is it what the group reduces, or an operand of that? */
+static bool feeds(const Group *k, const Node *n)
+{
+    bool found = false;
+    for (int i = 0; i < k->reductions.n; i++) {
+        Node *a = k->reductions.at[i]->arg[0];
+        found = found || a == n;
+        for (int j = 0; j < a->narg; j++)
+            found = found || a->arg[j] == n;
+    }
+    return found;
+}
+
 static bool row_may(Graph *g, Group *k, Node *n, const Lin *const *at)
 {
     const Node *space = k->space;
     const Lin *full[TENSOR_RANK];
     row_space(g, space, full);
-    Check c = {.g = g, .k = k, .at = full, .rank = space->rank, .ok = true};
+    Check c = {.g = g, .k = k, .at = full, .rank = space->rank, .ok = true, .own = feeds(k, n)};
     each_read(g, n, at, see_row, &c);
     return c.ok && c.own && !waits_for(g, k, n);
 }
