@@ -3,7 +3,7 @@
 import unittest
 
 import numpy as np
-from test_tensor import check, close, normal, softmax
+from test_tensor import check, close, functions, normal, softmax
 
 import tilelang as tl
 
@@ -155,6 +155,8 @@ class Programs(unittest.TestCase):
 def rng_int8(*shape):
     return np.random.default_rng(3).integers(-127, 127, shape).astype("int8")
 
+
+globals().update(functions(Programs))
 
 if __name__ == "__main__":
     unittest.main()

@@ -178,5 +178,7 @@ class RandomPrograms(unittest.TestCase):
                     raise
 
 
+globals().update(test_tensor.functions(RandomPrograms))
+
 if __name__ == "__main__":
     unittest.main()
