@@ -319,10 +319,10 @@ Node *node_cast(Graph *g, Node *a, DType t)
     return add(g, n);
 }
 
-/* An input, or what is returned twice, is copied: each output has a buffer. */
+/* What no kernel computes, or what is returned twice, is copied: each output has a buffer. */
 Node *node_output(Graph *g, Node *n)
 {
-    bool twice = n->kind == NODE_INPUT;
+    bool twice = n->kind == NODE_INPUT || n->kind == NODE_CONST || n->kind == NODE_IOTA;
     for (int i = 0; i < g->outputs.n; i++)
         twice = twice || g->outputs.at[i] == n;
     if (!twice)

@@ -97,7 +97,7 @@ def seen(body, targets=TARGETS):
     """What comes out of a function for the targets, one after the other: texts, plans and warnings, or a
     message."""
     text = function(body)
-    if "blockscaled" in body:
+    if "blockscaled" in body or "T.clc_" in body:
         targets += ("cuda -arch=sm_100a", "cuda -arch=sm_120a")
     if "k_pack" in body:
         targets += ("hip -mcpu=gfx942",)
@@ -268,7 +268,7 @@ def test_every_parameter_of_the_language():
         if why:
             if not refused(name, signature):
                 quiet.append("%s is not refused" % name)
-        elif parameters(signature):
+        elif parameters(signature) and group != "tensor":  # those: test_args_tensor.py
             quiet += ignored(name, signature, own.get(name) or pooled(name, signature), only_told, obeyed)
     assert not quiet, "ignored:\n  " + "\n  ".join(quiet)
     # With those of pass configs (`tl explain pass_configs`) and target_host they are ten at most.
