@@ -61,7 +61,7 @@ part() {
 code() {
     arch=$1
     shift
-    "$tl" build "$@" -q --target "hip -mcpu=$arch" -o "$log/bundle" >/dev/null && llvm-objdump-19 -d "$log"/bundle/*.co
+    "$tl" build "$@" -q --target "hip -mcpu=$arch" --aligned-only -o "$log/bundle" >/dev/null && llvm-objdump-19 -d "$log"/bundle/*.co
 }
 
 # reads WANTED UNWANTED KNOBS…: how the operands of a GEMM come to the lanes

@@ -46,18 +46,21 @@ def resident():
 
 
 def grows(fn, warm, times, kb):
-    """fn called many times takes no more than so many kilobytes."""
+    """fn called many times takes no more than so many kilobytes.  What leaks does so each time; what threads of earlier tests
+    still take does not."""
     if "ASAN_OPTIONS" in os.environ:  # which keeps what is freed
         times, kb = times // 20 + 1, 1 << 30
     for _ in range(warm):
         fn()
-    gc.collect()
-    before = resident()
-    for _ in range(times):
-        fn()
-    gc.collect()
-    after = resident()
-    assert after - before < kb, "%d kB more after %d times" % (after - before, times)
+    more = []
+    while len(more) < 3 and (not more or more[-1] >= kb):
+        gc.collect()
+        before = resident()
+        for _ in range(times):
+            fn()
+        gc.collect()
+        more.append(resident() - before)
+    assert more[-1] < kb, "%s kB more after %d times" % (more, times)
 
 
 # ---- memory --------------------------------------------------------------------------------------------------
