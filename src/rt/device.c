@@ -95,7 +95,7 @@ static bool code_unpack(Arena *a, const char *path, Module *c)
     if (*end != '\n' || head + c->nbinary > n)
         return false;
     c->binary = c->nbinary ? data + head : NULL;
-    const char *assembly = data + head + c->nbinary;
+    char *assembly = data + head + c->nbinary;
     const char *zero = memchr(assembly, 0, n - head - c->nbinary);
     c->assembly = *assembly ? assembly : NULL;
     c->log = zero ? zero + 1 : "";
