@@ -17,6 +17,8 @@ static Value do_abs(BuiltinCall *c)
             diag_fail(c->ev->diag, c->span, "this int does not fit in 64 bits [int-too-big]");
         return value_int(v->u.i < 0 ? -v->u.i : v->u.i);
     }
+    if (v->kind == V_NODE)
+        return builtin_call(c->ev, c->span, builtin_find("tilelang.abs"), v, &(CallArgs){0});
     const Expr *e = to_expr(c->ev, c->span, v, "abs: its argument");
     if (e->type == DT_BOOL)
         e = expr_cast(c->ev->ir, DT_I32, e);

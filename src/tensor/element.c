@@ -135,6 +135,10 @@ static const char *elem_text(Body *b, const Node *n, const char *const *arg)
         t = "$p - T.floor($p / $q) * $q";
     else if (n->how == ELEM_INVERT && n->type == DT_BOOL)
         t = elem_table[ELEM_NOT].text;
+    else if (n->how == ELEM_MAXIMUM && dtype_is_float(n->type)) /* NaN wins, as in numpy */
+        t = "T.if_then_else(($p > $q) | ($p != $p), $p, $q)";
+    else if (n->how == ELEM_MINIMUM && dtype_is_float(n->type))
+        t = "T.if_then_else(($p < $q) | ($p != $p), $p, $q)";
     for (; *t; t++) {
         if (*t != '$') {
             str_putc(&s, *t);

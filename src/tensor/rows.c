@@ -181,8 +181,12 @@ static const char *identity_text(Graph *g, int how, DType t)
     return number_text(g, t, how == REDUCE_MAX ? dtype_min(t) : dtype_max(t));
 }
 
-static const char *combine(Graph *g, int how, const char *a, const char *b)
+/* NaN wins over all, as in numpy. */
+static const char *combine(Graph *g, int how, DType t, const char *a, const char *b)
 {
+    if (dtype_is_float(t) && (how == REDUCE_MAX || how == REDUCE_MIN))
+        return arena_printf(g->arena, "T.if_then_else((%s %c (%s)) | (%s != %s), %s, %s)", a,
+                            how == REDUCE_MAX ? '>' : '<', b, a, a, a, b);
     static const char *const text[] = {[REDUCE_SUM] = "%s + (%s)", [REDUCE_MAX] = "T.max(%s, %s)",
                                        [REDUCE_MIN] = "T.min(%s, %s)", [REDUCE_PROD] = "%s * (%s)"};
     return arena_printf(g->arena, text[how], a, b);
@@ -200,7 +204,9 @@ static void reduce_tile(Rows *r, int i)
     const Node *n = r->k->reductions.at[i];
     DType t = compute_type(n->type);
     if (n->how != REDUCE_PROD) {
-        str_printf(r->out, "        T.reduce_%s(p%d, s%d, dim=%d)\n", word[n->how], i, i, r->inner);
+        bool numbers = dtype_is_float(t) && n->how != REDUCE_SUM;
+        str_printf(r->out, "        T.reduce_%s(p%d, s%d, dim=%d%s)\n", word[n->how], i, i,
+                   r->inner, numbers ? ", nan_propagate=True" : "");
         return;
     }
     str_printf(r->out, "        T.fill(s%d, %s)\n", i, identity_text(r->g, n->how, t));
@@ -220,7 +226,9 @@ static void phase_values(Rows *r, int phase, Body *b, bool otherwise)
             continue;
         const char *none = identity_text(r->g, n->how, compute_type(n->type));
         const char *v = otherwise ? none : body_value(b, n->arg[0], r->s.at);
-        body_line(b, "%s = %s", to, r->multi && !otherwise ? combine(r->g, n->how, to, v) : v);
+        if (r->multi && !otherwise)
+            v = combine(r->g, n->how, n->type, to, v);
+        body_line(b, "%s = %s", to, v);
     }
 }
 

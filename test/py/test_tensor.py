@@ -64,6 +64,27 @@ def softmax(x, axis=-1):
     return e / e.sum(axis, keepdims=True)
 
 
+def nan_wins(x, y):
+    return tl.maximum(x, y), tl.minimum(y, x), tl.max(x, axis=1), tl.min(x, axis=0), tl.max(x), tl.relu(x), abs(x)
+
+
+def leaves(x):
+    return x, tl.iota(x, 1), 3.0, tl.full((2,), 5.0), tl.iota(x, 1)
+
+
+class Edges(unittest.TestCase):
+    def test_nan_wins(self):
+        x, y = normal(5, 70), normal(5, 70)
+        x[1, 3] = x[4, 69] = y[2, 2] = np.nan
+        want = (np.maximum(x, y), np.minimum(y, x), np.max(x, 1), np.min(x, 0), np.max(x), np.maximum(x, 0), np.abs(x))
+        check(nan_wins, want, x, y)
+
+    def test_what_no_kernel_computes(self):
+        x = normal(3, 4)
+        at = np.broadcast_to(np.arange(4), (3, 4))
+        check(leaves, (x, at, np.float32(3), np.full(2, 5.0), at), x)
+
+
 class Elements(unittest.TestCase):
     def test_arithmetic_with_broadcasting(self):
         def f(x, y, z):
@@ -447,7 +468,7 @@ class Programs(unittest.TestCase):
         self.assertIn("@T.prim_func", f.tiles(normal(3), normal(3)))
 
 
-globals().update(functions(Elements, Reductions, Products, Layout, Others, Attention, Derivatives, Programs))
+globals().update(functions(Edges, Elements, Reductions, Products, Layout, Others, Attention, Derivatives, Programs))
 
 if __name__ == "__main__":
     unittest.main()
