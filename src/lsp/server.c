@@ -84,7 +84,11 @@ NORETURN static void be_child(const Server *s, const Document *d, int to)
     Str out;
 
     setrlimit(RLIMIT_CPU, &seconds);
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow takes more than any limit */
     setrlimit(RLIMIT_AS, &bytes);
+#else
+    (void)bytes;
+#endif
     if (a && recover_open(&r) == 0) {
         str_init(&out, a);
         analyse(d, s->utf8, s->target, &out);
