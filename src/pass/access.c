@@ -220,9 +220,9 @@ static const char *reasoning(const Facts *f, const Buffer *b, const Expr *const 
 }
 
 void access_note(Kernel *k, const Facts *f, Span at, const Buffer *b, const Expr *const *index,
-                 char how, const Expr *guard)
+                 char how, const Expr *guard, bool guarded)
 {
-    bool tensor = b->scope == MEM_GLOBAL, given = false;
+    bool given = false;
     AccessNote n = {ACCESS_PROVED, at, buffer_root(b), how, 1, NULL, NULL};
     Str text;
 
@@ -235,7 +235,7 @@ void access_note(Kernel *k, const Facts *f, Span at, const Buffer *b, const Expr
         print_expr(&text, guard);
         n.why = text.s;
         n.point = find_point(k, f, guard, &given);
-        n.known = tensor ? ACCESS_GUARDED : n.point && !given ? ACCESS_WRONG : ACCESS_ASSUMED;
+        n.known = guarded ? ACCESS_GUARDED : n.point && !given ? ACCESS_WRONG : ACCESS_ASSUMED;
     }
     keep(k, &n);
 }

@@ -17,11 +17,11 @@ typedef struct {
     const Stmt *at; /* statement being rewritten, for messages */
 } Guards;
 
-/* ok: the guard that it got, or would need; NULL: none. */
+/* ok: the guard that it got; NULL: none. */
 static void note_access(Guards *g, const Buffer *b, const Expr *const *at, char how, const Expr *ok)
 {
     if (g->k->func->proves)
-        access_note(g->k, g->facts, g->at->span, b, at, how, ok);
+        access_note(g->k, g->facts, g->at->span, b, at, how, ok, true);
 }
 
 /* What a store computes is computed where it is done. */
@@ -31,7 +31,8 @@ static void note_tile(Guards *g, const Buffer *b, const Expr *const *at, char ho
 
     if (g->at->kind == ST_STORE && g->at->u.store.guard)
         facts_assume(g->facts, g->at->u.store.guard);
-    note_access(g, b, at, how, region_guard(g->ir, g->facts, b, at));
+    access_note(g->k, g->facts, g->at->span, b, at, how, region_guard(g->ir, g->facts, b, at),
+                false);
     facts_pop(g->facts, m);
 }
 

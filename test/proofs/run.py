@@ -1,7 +1,7 @@
 """run.py TL -- `tl prove`: what it says of kernels is true.
 
-Kernels of test/kernel are looked at for two targets: nothing breaks, nothing is called wrong (they are all right in the
-simulator), and wherever values are shown that need a guard, the guard is false for them."""
+Kernels of test/kernel and random ones are looked at for two targets: nothing breaks, nothing is called wrong (they are all
+right in the simulator), and wherever values are shown that need a guard, the guard is false for them."""
 import glob
 import os
 import re
@@ -10,6 +10,10 @@ import sys
 import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "test/random"))
+import gen
+
+SEEDS = [*range(1, 26), *range(100001, 100016)]
 TARGETS = ("cpu", "cuda -arch=sm_90a")
 NEEDED = re.compile(r"guarded by (.*), which is needed: (.*)$")
 COUNT = re.compile(r"(\d+) (proved|clipped|guarded|assumed|wrong)")
@@ -58,9 +62,17 @@ def runs():
             yield path + func, words
 
 
-def kernels(tl):
+def drawn(folder):
+    for seed in SEEDS:
+        path, text = os.path.join(folder, f"random_{seed}.py"), gen.kernel(seed)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text)
+        yield path, gen.knobs(text)
+
+
+def kernels(tl, folder):
     total, looked = {}, 0
-    for path, words in runs():
+    for path, words in [*runs(), *drawn(folder)]:
         for target in TARGETS:
             code, out, err = prove(tl, path, *words, "--target", target)
             name = f"{os.path.basename(path)} {' '.join(words)} for {target}"
@@ -99,6 +111,7 @@ def words_of(tl):
 if __name__ == "__main__":
     program = os.path.abspath(sys.argv[1])
     words_of(program)
-    kernels(program)
+    with tempfile.TemporaryDirectory() as place:
+        kernels(program, place)
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed != 0)
