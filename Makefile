@@ -179,6 +179,7 @@ $(BUILD)/bench/gpu_run: $(BENCHGPU) $(BUILD)/libtilelang.so
 site: all
 	@python3 tools/site.py $(BUILD)/tl $(BUILD)/site
 
+# python3 bench/picture.py CSV doc/speed.svg makes the README's picture of what this writes.
 # make bench-gpu [ONLY=gemm,small] [QUICK=1] [CSV=name] [ARGS=…]: against the vendor's libraries
 bench-gpu:
 	@$(MAKE) --no-print-directory -s $(BUILD)/bench/gpu_run $(BUILD)/bench/libgpu.so

@@ -9,6 +9,7 @@ import html
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -50,6 +51,7 @@ h1{line-height:1.2}h2{margin-top:2.2rem;border-bottom:1px solid var(--line);padd
 pre{background:var(--box);border:1px solid var(--line);border-radius:8px;padding:.8rem 1rem;overflow:auto;font-size:.85rem;line-height:1.45}
 code{font-family:ui-monospace,monospace;font-size:.88em}p code,li code,td code{background:var(--box);padding:.08em .3em;border-radius:4px}
 pre code{font-size:inherit}
+img{max-width:100%}
 .scroll{overflow:auto}table{border-collapse:collapse;font-size:.93rem}td,th{border:1px solid var(--line);padding:.35rem .6rem;text-align:left;vertical-align:top}
 .k{color:var(--key)}.s{color:var(--str)}.c{color:var(--com)}.n{color:var(--num)}
 dt{margin-top:1rem}dd{margin:.2rem 0 0 1.2rem;color:var(--soft)}
@@ -149,8 +151,14 @@ class Site:
             to = self.link(m.group(2), page)
             return f'{keep(f"<a href={chr(34)}{html.escape(to)}{chr(34)}>")}{m.group(1)}{keep("</a>")}' if to else m.group(1)
 
+        def picture(m):
+            file = os.path.normpath(os.path.join(os.path.dirname(page), m.group(2)))
+            shutil.copy(os.path.join(ROOT, file), self.folder)
+            return f'<img alt="{m.group(1)}" src="{os.path.basename(file)}">'
+
         text = re.sub(r"`([^`]+)`", code, text)
         text = html.escape(text, quote=False)
+        text = re.sub(r"!\[([^\]]+)\]\(([^)\s]+)\)", lambda m: keep(picture(m)), text)
         text = re.sub(r"\[([^\]]+)\]\(([^)\s]+)\)", anchor, text)
         text = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", text)
         text = re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])", r"<em>\1</em>", text)
