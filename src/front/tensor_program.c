@@ -117,7 +117,8 @@ static Value parameter(Eval *ev, Scope *in, const Function *fn, int i)
     bool noted = p->annotation && read_spec(ev, p->span, &note, &t, shape, &rank);
     if (s)
         return node_value(node_input(ev->graph, p->name,
-                                     s->dtype ? s->dtype : noted ? t : DT_F32, s->rank, s->shape));
+                                     s->dtype != DT_NONE ? s->dtype : noted ? t : DT_F32, s->rank,
+                                     s->shape));
     if (given && read_text(ev, p->span, &given->value, &t, shape, &rank))
         noted = true;
     else if (given)

@@ -25,7 +25,8 @@ static void take_arguments(ProgramCall *q, TraceRequest *r)
         for (int d = 0; d < one->rank; d++)
             extent[d] = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
         one->shape = extent;
-        dtype_parse(text_of(q->t, PyTuple_GetItem(val, 1), NULL), &one->dtype, &lanes);
+        if (!dtype_parse(text_of(q->t, PyTuple_GetItem(val, 1), NULL), &one->dtype, &lanes))
+            one->dtype = DT_NONE;
     }
     r->shapes = s;
 }

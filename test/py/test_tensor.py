@@ -72,7 +72,16 @@ def leaves(x):
     return x, tl.iota(x, 1), 3.0, tl.full((2,), 5.0), tl.iota(x, 1)
 
 
+def truths(b, x):
+    return ~b, b & (x > 0), tl.where(b, x, -x), tl.sum(b), tl.any(b, axis=1), tl.astype(b, "int32")
+
+
 class Edges(unittest.TestCase):
+    def test_truths_come_in(self):
+        x = normal(4, 9)
+        b = x < 0.3
+        check(truths, (~b, b & (x > 0), np.where(b, x, -x), b.sum(), b.any(1), b.astype("int32")), b, x)
+
     def test_nan_wins(self):
         x, y = normal(5, 70), normal(5, 70)
         x[1, 3] = x[4, 69] = y[2, 2] = np.nan
