@@ -60,7 +60,10 @@ Node *build_argmax(Graph *g, Node *a, int axis, bool least)
     Node *best = keep_axes(g, node_reduce(g, least ? REDUCE_MIN : REDUCE_MAX, a, axes), a, axes);
     Node *at = node_iota(g, DT_I32, a->rank, a->shape, axis);
     Node *none = node_const(g, DT_I32, (double)a->shape[axis]);
-    Node *here = node_elem(g, ELEM_WHERE, build_binary(g, ELEM_EQ, a, best), at, none);
+    Node *is = build_binary(g, ELEM_EQ, a, best);
+    if (dtype_is_float(a->type)) /* a best that is NaN is the first of them */
+        is = build_binary(g, ELEM_BITOR, is, build_binary(g, ELEM_NE, a, a));
+    Node *here = node_elem(g, ELEM_WHERE, is, at, none);
     return node_reduce(g, REDUCE_MIN, here, axes);
 }
 

@@ -150,6 +150,17 @@ DType compute_type(DType t)
 }
 
 /* float16 with bfloat16 is float32; an integer with a float is that float. */
+/* One that holds the values of an unsigned and of a signed one; of 64 bits there is none. */
+static DType signed_for(DType plain, DType with_sign)
+{
+    static const DType by_bits[] = {DT_I8, DT_I16, DT_I32, DT_I64};
+    int i = 0;
+
+    while (i < COUNT(by_bits) - 1 && dtype_bits(by_bits[i]) <= dtype_bits(plain))
+        i++;
+    return dtype_bits(with_sign) > dtype_bits(by_bits[i]) ? with_sign : by_bits[i];
+}
+
 DType promote(DType a, DType b)
 {
     if (a == b || b == DT_BOOL)
@@ -158,11 +169,11 @@ DType promote(DType a, DType b)
         return b;
     if (dtype_is_float(a) != dtype_is_float(b))
         return dtype_is_float(a) ? a : b;
+    if (!dtype_is_float(a) && dtype_is_unsigned(a) != dtype_is_unsigned(b))
+        return dtype_is_unsigned(a) ? signed_for(a, b) : signed_for(b, a);
     if (dtype_bits(a) != dtype_bits(b))
         return dtype_bits(a) > dtype_bits(b) ? a : b;
-    if (dtype_is_float(a))
-        return DT_F32;
-    return dtype_is_unsigned(a) ? b : a;
+    return dtype_is_float(a) ? DT_F32 : a;
 }
 
 static DType result_type(char rule, DType t)

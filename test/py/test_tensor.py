@@ -68,6 +68,14 @@ def nan_wins(x, y):
     return tl.maximum(x, y), tl.minimum(y, x), tl.max(x, axis=1), tl.min(x, axis=0), tl.max(x), tl.relu(x), abs(x)
 
 
+def mixed(a, b, c, d):
+    return a + b, c * d, b - c, tl.argmax(a * 1.0, axis=1), a // 3
+
+
+def first_nan(x):
+    return tl.argmax(x, axis=1), tl.argmin(x, axis=1), tl.sign(x)
+
+
 def leaves(x):
     return x, tl.iota(x, 1), 3.0, tl.full((2,), 5.0), tl.iota(x, 1)
 
@@ -87,6 +95,16 @@ class Edges(unittest.TestCase):
         x[1, 3] = x[4, 69] = y[2, 2] = np.nan
         want = (np.maximum(x, y), np.minimum(y, x), np.max(x, 1), np.min(x, 0), np.max(x), np.maximum(x, 0), np.abs(x))
         check(nan_wins, want, x, y)
+
+    def test_the_first_nan(self):
+        x = np.array([[1, 3, 3, 0, 0], [2, np.nan, 1, np.nan, 4]], "float32")
+        check(first_nan, (x.argmax(1), x.argmin(1), np.sign(x)), x)
+
+    def test_signed_and_unsigned_together(self):
+        a = rng.integers(-100, 100, (3, 5))
+        arrays = a.astype("int8"), abs(a).astype("uint8"), a.astype("int16"), abs(a * 1000).astype("uint32")
+        want = (arrays[0] + arrays[1], arrays[2] * arrays[3], arrays[1] - arrays[2], a.argmax(1), arrays[0] // 3)
+        check(mixed, want, *arrays)
 
     def test_what_no_kernel_computes(self):
         x = normal(3, 4)
