@@ -106,31 +106,47 @@ typedef struct {
 typedef struct {
     Proofs *p;
     VEC(Last) last; /* of each shared tile and direction */
-    const Stmt *sync; /* the last barrier or wait */
-    int now, synced;
+    const IntrinInfo *barrier, *wait; /* the last: for other threads, for what the thread issued */
+    int now, barrier_at, wait_at;
 } Order;
 
-static bool is_wait(const Stmt *s)
+/* Notes barriers and waits.  False: s is neither. */
+static bool see_sync(Order *o, const Stmt *s)
 {
-    return s->kind == ST_CALL &&
-           (strstr(intrin_table[s->u.call.which].name, "sync") ||
-            strstr(intrin_table[s->u.call.which].name, "wait"));
+    const IntrinInfo *i = s->kind == ST_CALL ? &intrin_table[s->u.call.which] : NULL;
+    bool barrier = i && strchr(i->effects, 'B'), wait = i && i->waits != QUEUE_NONE;
+
+    if (barrier) {
+        o->barrier = i;
+        o->barrier_at = o->now;
+    } else if (wait) {
+        o->wait = i;
+        o->wait_at = o->now;
+    }
+    return barrier || wait;
+}
+
+/* What stands between `before` and now; NULL: nothing. */
+static const char *between(const Order *o, const Last *before)
+{
+    const IntrinInfo *i = o->barrier_at > before->when ? o->barrier
+                          : o->wait_at > before->when  ? o->wait
+                                                       : NULL;
+    return !i ? NULL : i->word ? i->word : i->name;
 }
 
 static void put_pair(Order *o, const Last *before, const Touch *t, const Stmt *s, bool writes)
 {
     Arena *a = o->p->out->arena;
-    bool between = o->sync && o->synced > before->when;
-    const char *by = between ? intrin_table[o->sync->u.call.which].word : NULL;
-    const char *name = between && !by ? intrin_table[o->sync->u.call.which].name : by;
+    const char *by = between(o, before);
 
     o->p->ordered++;
     put_row(o->p, s->span.line, ACCESS_PROVED,
             arena_printf(a, "'%s' is %s after line %d %s it: %s", buffer_root(t->buf)->name,
                          writes ? "written" : "read", (int)before->line,
                          before->writes ? "wrote" : "read",
-                         between ? arena_printf(a, "ordered by %s", name)
-                                 : "no thread meets an element of another"));
+                         by ? arena_printf(a, "ordered by %s", by)
+                            : "no thread meets an element of another"));
 }
 
 static void see_touch(void *arg, const Stmt *s, const Touch *t)
@@ -161,10 +177,7 @@ static bool see_order(const Stmt *s, void *arg)
     Order *o = arg;
 
     o->now++;
-    if (is_wait(s)) {
-        o->sync = s;
-        o->synced = o->now;
-    } else
+    if (!see_sync(o, s))
         stmt_touches(s, see_touch, o);
     return true;
 }

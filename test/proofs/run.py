@@ -36,6 +36,23 @@ def pick(N=200):
 
     return main
 '''
+VOTED = '''import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def vote(N=256):
+    @T.prim_func
+    def main(X: T.Tensor((N,), "int32"), Y: T.Tensor((N,), "int32")):
+        with T.Kernel(N // 128, threads=128) as bx:
+            s = T.alloc_shared((128,), "int32")
+            tx = T.get_thread_binding()
+            s[tx] = X[bx * 128 + tx]
+            some = T.any_sync(X[bx * 128 + tx] > 0)
+            Y[bx * 128 + tx] = s[tx] + some
+
+    return main
+'''
 passed = failed = 0
 
 
@@ -101,6 +118,11 @@ def words_of(tl):
         check("a guard that is needed", re.search(r"'X' is read: guarded by .* which is needed: bx=1, tx=127", out), out)
         check("what orders a shared tile", "'s' is read after line 12 wrote it: ordered by sync_threads" in out, out)
         check("a loop that is not uniform", "line 15: the loop is not uniform" in out, out)
+        voted = os.path.join(folder, "vote.py")
+        with open(voted, "w", encoding="utf-8") as f:
+            f.write(VOTED)
+        code, said, err = prove(tl, voted, "--target", "cuda -arch=sm_80")
+        check("a vote is no barrier", "'s' is read after line 12 wrote it: no thread meets" in said, said, err)
         with open(page, encoding="utf-8") as f:
             text = f.read()
         check("a page", text.count("<pre>") == LOADED.count("\n") and 'class="assumed"' in text)
