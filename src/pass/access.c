@@ -220,7 +220,7 @@ static const char *reasoning(const Facts *f, const Buffer *b, const Expr *const 
 }
 
 void access_note(Kernel *k, const Facts *f, Span at, const Buffer *b, const Expr *const *index,
-                 char how, const Expr *guard, bool guarded)
+                 char how, const Expr *guard, bool guarded, bool maybe)
 {
     bool given = false;
     AccessNote n = {ACCESS_PROVED, at, buffer_root(b), how, 1, NULL, NULL};
@@ -235,7 +235,8 @@ void access_note(Kernel *k, const Facts *f, Span at, const Buffer *b, const Expr
         print_expr(&text, guard);
         n.why = text.s;
         n.point = find_point(k, f, guard, &given);
-        n.known = guarded ? ACCESS_GUARDED : n.point && !given ? ACCESS_WRONG : ACCESS_ASSUMED;
+        bool wrong = n.point && !given && !maybe;
+        n.known = guarded ? ACCESS_GUARDED : wrong ? ACCESS_WRONG : ACCESS_ASSUMED;
     }
     keep(k, &n);
 }

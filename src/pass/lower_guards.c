@@ -15,13 +15,14 @@ typedef struct {
     Ir *ir;
     Facts *facts;
     const Stmt *at; /* statement being rewritten, for messages */
+    int loaded;     /* conditions around it that read memory, of which nothing is known */
 } Guards;
 
 /* ok: the guard that it got; NULL: none. */
 static void note_access(Guards *g, const Buffer *b, const Expr *const *at, char how, const Expr *ok)
 {
     if (g->k->func->proves)
-        access_note(g->k, g->facts, g->at->span, b, at, how, ok, true);
+        access_note(g->k, g->facts, g->at->span, b, at, how, ok, true, false);
 }
 
 /* What a store computes is computed where it is done. */
@@ -32,7 +33,7 @@ static void note_tile(Guards *g, const Buffer *b, const Expr *const *at, char ho
     if (g->at->kind == ST_STORE && g->at->u.store.guard)
         facts_assume(g->facts, g->at->u.store.guard);
     access_note(g->k, g->facts, g->at->span, b, at, how, region_guard(g->ir, g->facts, b, at),
-                false);
+                false, g->loaded > 0);
     facts_pop(g->facts, m);
 }
 
@@ -80,9 +81,11 @@ static const Expr *guard_load(Guards *g, const Expr *e)
 /* The taken side of a lazy operator may rely on its condition. */
 static const Expr *guard_under(Guards *g, const Expr *cond, bool holds, const Expr *e)
 {
-    int m = facts_mark(g->facts);
+    int m = facts_mark(g->facts), loaded = expr_has_load(cond);
     facts_assume(g->facts, holds ? cond : expr_unary(g->ir, EX_NOT, cond));
+    g->loaded += loaded;
     e = guard_expr(g, e);
+    g->loaded -= loaded;
     facts_pop(g->facts, m);
     return e;
 }
@@ -160,8 +163,11 @@ static const Stmt *guard_loop(Guards *g, const Stmt *s)
 {
     const Expr *min = guard_expr(g, s->u.loop.min), *extent = guard_expr(g, s->u.loop.extent);
     int m = facts_mark(g->facts);
+    int loaded = expr_has_load(s->u.loop.min) || expr_has_load(s->u.loop.extent);
     facts_range(g->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+    g->loaded += loaded;
     const Stmt *body = guard_stmt(g, s->u.loop.body);
+    g->loaded -= loaded;
     facts_pop(g->facts, m);
     if (body == s->u.loop.body && min == s->u.loop.min && extent == s->u.loop.extent)
         return s;
@@ -172,14 +178,18 @@ static const Stmt *guard_loop(Guards *g, const Stmt *s)
 static const Stmt *guard_branch(Guards *g, const Stmt *s)
 {
     const Expr *cond = guard_expr(g, s->u.branch.cond);
-    int m = facts_mark(g->facts);
+    int m = facts_mark(g->facts), loaded = expr_has_load(s->u.branch.cond);
+    g->loaded += loaded;
     facts_assume(g->facts, s->u.branch.cond);
     const Stmt *then = guard_body(g, s->u.branch.then);
     facts_pop(g->facts, m);
-    if (s->kind == ST_WHILE)
+    if (s->kind == ST_WHILE) {
+        g->loaded -= loaded;
         return stmt_while(g->ir, s->span, cond, then);
+    }
     facts_assume(g->facts, expr_unary(g->ir, EX_NOT, s->u.branch.cond));
     const Stmt *orelse = guard_body(g, s->u.branch.orelse);
+    g->loaded -= loaded;
     facts_pop(g->facts, m);
     return stmt_if(g->ir, s->span, cond, then, orelse);
 }
@@ -235,7 +245,7 @@ static const Stmt *guard_stmt(Guards *g, const Stmt *s)
 
 void pass_lower_guards(Kernel *k)
 {
-    Guards g = {k, k->ir, facts_new(k->ir), k->body};
+    Guards g = {.k = k, .ir = k->ir, .facts = facts_new(k->ir), .at = k->body};
 
     if (config_on(k->func, CONFIG_disable_safe_memory_legalize))
         return;

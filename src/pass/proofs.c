@@ -55,8 +55,8 @@ static const char *access_text(const Proofs *p, const AccessNote *n)
                         : arena_printf(a, "%s by %s; no values were found that need it", head,
                                        n->why);
     case ACCESS_ASSUMED:
-        return n->point ? arena_printf(a, "%s, and up to the caller: outside where %s", head,
-                                       n->point)
+        return n->point ? arena_printf(a, "%s, and up to the call and its data: outside where %s",
+                                       head, n->point)
                         : arena_printf(a, "%s, not proven: %s; no values were found that break it",
                                        head, n->why);
     default:

@@ -53,6 +53,32 @@ def vote(N=256):
 
     return main
 '''
+OUTSIDE = '''import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def outside(N=128):
+    @T.prim_func
+    def main(X: T.Tensor((N,), "int32"), Y: T.Tensor((N,), "int32")):
+        with T.Kernel(1, threads=128) as bx:
+            s = T.alloc_shared((128,), "int32")
+            tx = T.get_thread_binding()
+            s[tx] = X[tx]
+            T.sync_threads()
+            if X[0] > 5:
+                Y[tx] = s[tx + 1]
+            while X[1] > 5:
+                Y[tx] = s[tx + 1]
+            n = X[2]
+            if tx < n:
+                Y[tx] = s[tx + 1]
+            Y[tx] = s[tx + 1] if X[3] > 5 else 0
+            if tx * tx > 100:
+                Y[tx] = s[(tx * 5) % 131]
+
+    return main
+'''
 passed = failed = 0
 
 
@@ -123,6 +149,16 @@ def words_of(tl):
             f.write(VOTED)
         code, said, err = prove(tl, voted, "--target", "cuda -arch=sm_80")
         check("a vote is no barrier", "'s' is read after line 12 wrote it: no thread meets" in said, said, err)
+        out_path = os.path.join(folder, "outside.py")
+        with open(out_path, "w", encoding="utf-8") as f:
+            f.write(OUTSIDE)
+        code, said, err = prove(tl, out_path, "--target", "cuda -arch=sm_80")
+        wrong = re.findall(r"line (\d+): .*: wrong, outside where (.*)", said)
+        check("wrong where nothing in memory decides", code == 1 and [w[0] for w in wrong] == ["23"], code, said, err)
+        maybe = re.findall(r"line (\d+): 's' is read: assumed", said)
+        check("assumed where memory decides", maybe == ["15", "17", "20", "21"], said)
+        seen = subprocess.run([tl, "verify", out_path, "--sim", "-q", "--target", "cuda -arch=sm_80"], capture_output=True, text=True)
+        check("the simulator finds it too", "outside.py:23" in seen.stderr and "out-of-bounds" in seen.stderr, seen.stderr)
         with open(page, encoding="utf-8") as f:
             text = f.read()
         check("a page", text.count("<pre>") == LOADED.count("\n") and 'class="assumed"' in text)
