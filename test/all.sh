@@ -27,10 +27,10 @@ group() { put group "$1"; }
 seeds() { ls "$@" 2>/dev/null; }
 python_seeds=$(seeds examples/*.py test/kernel/*.py test/front/*.py test/error/*/*.py)
 tile_seeds=$(seeds test/pass/*/*.tile)
-fuzz() { # SECONDS BUILD
-    part "fuzz lexer, $1 s" "$2/fuzz_lex" "$1" $python_seeds
-    part "fuzz parser, $1 s" "$2/fuzz_parse" "$1" $python_seeds
-    part "fuzz IR reader, $1 s" "$2/fuzz_read" "$1" $tile_seeds
+fuzz() { # BATCHES BUILD
+    part "fuzz lexer" "$2/fuzz_lex" "$1" $python_seeds
+    part "fuzz parser" "$2/fuzz_parse" "$1" $python_seeds
+    part "fuzz IR reader" "$2/fuzz_read" "$1" $tile_seeds
 }
 
 # What stands in the tree; no program of ours is tried by it but tl.
@@ -108,7 +108,7 @@ test_suite() {
     suite_cpu "" "$build"
     suite_gpu "" "$build"
     suite_long "" "$build"
-    fuzz 2 "$build"
+    fuzz 40 "$build"
     wide "mutants" python3 test/fuzz/mutate.py "$tl" --count 200 --limit 20
 }
 
@@ -170,7 +170,7 @@ full_suite() {
     plainly
     group "9 sanitized, fuzzing"
     wide "build with ASan and UBSan" make -s BUILD="$build" asan
-    fuzz 600 "$build/asan"
+    fuzz 3000 "$build/asan"
     wide "sanitized mutants" python3 test/fuzz/mutate.py "$build/asan/tl" --count 20000 --limit 20
 }
 

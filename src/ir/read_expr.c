@@ -166,8 +166,6 @@ static const Expr *make_binary(Reader *r, ExprOp op, const Expr *a, const Expr *
     bool compares = op >= EX_EQ && op <= EX_GE, logic = op == EX_AND || op == EX_OR;
     bool bits = op == EX_BITAND || op == EX_BITOR || op == EX_BITXOR;
     bool ints_only = op == EX_SHL || op == EX_SHR || op == EX_TRUNCDIV || op == EX_TRUNCMOD;
-    if (r->nvar >= 0)
-        return expr_binary(r->ir, op, a, b);
     unify(r, &a, &b, at);
     char kind = dtype_table[a->type].kind;
     bool ok = kind == 'F' ? !bits && !ints_only && !logic
@@ -176,6 +174,8 @@ static const Expr *make_binary(Reader *r, ExprOp op, const Expr *a, const Expr *
                             : op != EX_DIV && !logic;
     if (!ok)
         read_fail(r, at, "'%s' on %s [ir-type]", expr_table[op].text, dtype_name(a->type));
+    if (r->nvar >= 0)
+        return expr_binary(r->ir, op, a, b);
     return expr_make(r->ir, op, compares ? DT_BOOL : (DType)a->type, a->lanes, 2,
                      (const Expr *[]){a, b});
 }

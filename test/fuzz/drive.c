@@ -1,7 +1,8 @@
 /* drive.c -- runs a fuzz target for a while without libFuzzer or AFL: seeds, mutations, a fork.
  *
- *     fuzz_lex SECONDS FILE...       the files are seeds; the same numbers every time
+ *     fuzz_lex BATCHES FILE...       the files are seeds; the same inputs every time
  *
+ * A number of batches and not of seconds: a faster machine must not try what a slower one never saw.
  * Inputs are tried in batches, each in a child; the one at work lies in memory that both see, so
  * what ended a child is known and kept.  The last line is "N passed, M failed", counted in batches.
  */
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -176,18 +176,17 @@ static void read_seeds(Fuzzer *f, int n, char **paths)
 int main(int argc, char **argv)
 {
     Fuzzer f = {0};
-    double end = (double)time(NULL) + (argc > 1 ? atof(argv[1]) : 0);
-    int npassed = 0, nfailed = 0;
+    int nbatch = argc > 1 ? atoi(argv[1]) : 0, npassed = 0, nfailed = 0;
 
-    if (argc < 3) {
-        fprintf(stderr, "usage: %s SECONDS FILE...\n", argv[0]);
+    if (argc < 3 || nbatch < 1) {
+        fprintf(stderr, "usage: %s BATCHES FILE...\n", argv[0]);
         return 2;
     }
     read_seeds(&f, argc - 2, argv + 2);
     Input *in = mmap(NULL, sizeof *in, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (in == MAP_FAILED)
         return 2;
-    for (int i = 1; i == 1 || (double)time(NULL) < end; i++)
+    for (int i = 1; i <= nbatch; i++)
         *(batch(&f, argv[0], in, i) ? &npassed : &nfailed) += 1;
     free(f.seed);
     printf("%d passed, %d failed\n", npassed, nfailed);

@@ -288,6 +288,22 @@ TEST(nesting_is_bounded)
     world_close(&w);
 }
 
+/* An expression by itself, as layouts hold them, is held to the same types. */
+TEST(wrong_expressions_are_refused)
+{
+    static const char *const wrong[] = {
+        "i / 4",   "i & 1.5", "i << 1.5",    "1.5 >> i",      "i + true",
+        "1.5 | 2", "i and 1", "true / true", "i if i else i",
+    };
+    World w;
+    world_open(&w);
+    Var *i = var_new(w.ir, "i", DT_I32, NO_SPAN);
+    for (int k = 0; k < COUNT(wrong); k++)
+        CHECK(!expr_parse(w.ir, wrong[k], NULL, &i, 1));
+    CHECK(expr_parse(w.ir, "i // 4 * 8 + i % 4", NULL, &i, 1));
+    world_close(&w);
+}
+
 /* Cut short or with a character changed anywhere: read or refused, never our fault; and what is
  * read prints to something that prints the same again. */
 TEST(damaged_text_does_no_harm)
