@@ -247,7 +247,7 @@ static void emit_bit_count(Emit *e, const Expr *x, const char *fn)
 {
     int bits = dtype_bits((DType)x->kid[0]->type);
 
-    str_printf(e->out, "(%s(", fn);
+    str_printf(e->out, "%s(%s(", e->say->strict ? e->say->value_type((DType)x->type) : "", fn);
     emit_cast_to(e, e->say->value_type(unsigned_of(MAX(bits, 8))), x->kid[0], false);
     str_puts(e->out, bits == 4 ? " & 15)" : ")");
     if (x->u.fn == MATH_CLZ && bits < 32)

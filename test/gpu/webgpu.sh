@@ -98,6 +98,12 @@ examples/flash_attention.py S=64 H=1 D=32
 examples/flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=True
 test/kernel/async_copy.py:two_groups
 test/kernel/half_steps.py:nans
+test/kernel/math_float.py:checks N=200
+test/kernel/newer.py:clamped
+test/kernel/nonfinite.py:arithmetic
+test/kernel/nonfinite.py:sums
+test/kernel/nonfinite.py:bits dtype=uint32
+test/kernel/math_int.py:unsigned dtype=uint32
 test/kernel/half_steps.py:adds dtype=bfloat16
 test/kernel/text_edges.py:adds dtype=float16
 test/kernel/narrow_atomics.py:all_kinds

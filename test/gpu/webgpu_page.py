@@ -24,6 +24,7 @@ PAGES = {
     "softmax": ["examples/softmax.py", "M=9", "N=65"],
     "half": ["examples/gemm_dynamic.py", "M=40", "N=33", "K=50", "dtype=float16", "block_M=32", "block_N=32", "block_K=32"],
     "attention": ["examples/flash_attention.py", "S=64", "H=1", "D=32"],
+    "nonfinite": ["test/kernel/nonfinite.py:arithmetic"],
     "asserts": ["test/kernel/assert_holds.py:main", "N=40"],
 }
 HARNESS = """<!doctype html><title>harness</title><body><script type="module">

@@ -313,6 +313,7 @@ static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
     emit_line(e, "fn %s(@builtin(workgroup_id) %s: vec3<u32>, "
               "@builtin(local_invocation_id) %s: vec3<u32>) {", k->launch.symbol, block, thread);
     e->indent = 1;
+    w->start[u - w->uses] = e->out->n;
     if (any)
         take_scalars(w, k, scalars);
     take_indices(w, k, block, thread);
@@ -324,6 +325,38 @@ static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
     emit_stmt(e, k->body);
     e->indent = 0;
     emit_line(e, "}\n");
+}
+
+/* tl_none is 0 when the kernel runs, and unknown when it is compiled: bindings are below 2 GiB. */
+static void put_none(const Kernel *k, const Wgsl *w, Str *out)
+{
+    for (int i = 0; i < k->launch.args.n; i++) {
+        const Place *p = k->launch.args.at[i].slot ? map_get(&w->places, k->launch.args.at[i].buf)
+                                                   : NULL;
+        if (p) {
+            str_printf(out, "    tl_none = arrayLength(&%s) >> 29u;\n", p->name);
+            return;
+        }
+    }
+}
+
+/* The helpers that the kernels use, and the kernels. */
+static void put_texts(Wgsl *w, const char *body, const unsigned char *const *file, Str *out)
+{
+    size_t from = 0, head = out->n;
+
+    device_paste(w->e.arena, file, (const unsigned char *)"", body, out);
+    bool hides = strstr(out->s + head, "tl_none");
+    if (hides)
+        str_puts(out, "var<private> tl_none: u32;\n\n");
+    str_puts(out, "/* ---- kernels ---- */\n\n");
+    declare_flag(w, out);
+    for (int i = 0; hides && i < w->e.func->kernels.n; i++) {
+        str_putn(out, body + from, w->start[i] - from);
+        put_none(w->e.func->kernels.at[i], w, out);
+        from = w->start[i];
+    }
+    str_puts(out, body + from);
 }
 
 static const char *const taken[] = {
@@ -354,7 +387,8 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
     Str body;
     Wgsl w = {.e = {.func = f, .ir = f->ir, .spec = spec, .say = &dialect, .out = &body,
                     .arena = a, .names = names_of(a)},
-              .uses = NEWN(a, Uses, f->kernels.n + 1)};
+              .uses = NEWN(a, Uses, f->kernels.n + 1),
+              .start = NEWN(a, size_t, f->kernels.n + 1)};
 
     str_init(&body, a);
     str_init(&w.e.decls, a);
@@ -376,8 +410,5 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
         f->kernels.at[i]->body = lowered[i]; /* the simulator runs what was not legalised */
     }
     str_printf(out, "// %s, made by tilelang for %s\n", f->name, spec->text);
-    device_paste(a, file + !spec->own_halves, (const unsigned char *)"", body.s, out);
-    str_puts(out, "/* ---- kernels ---- */\n\n");
-    declare_flag(&w, out);
-    str_putn(out, body.s, body.n);
+    put_texts(&w, body.s, file + !spec->own_halves, out);
 }

@@ -24,6 +24,7 @@ typedef struct {
     int nbinding; /* of all kernels */
     Str asserts;  /* what T.device_assert says, by number */
     int nassert;
+    size_t *start; /* by kernel: where its statements begin in the text */
     bool ordered; /* the kernel at hand reads global memory that it writes: barriers order it too */
 } Wgsl;
 

@@ -35,6 +35,7 @@ def gemm(M=32, N=32):
 #
 # @compute @workgroup_size(64, 1, 1)
 # fn main_kernel(@builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_id) thread: vec3<u32>) {
+#     tl_none = arrayLength(&A) >> 29u;
 #     let K: i32 = scalars.K;
 #     let bx: i32 = i32(block.x);
 #     let by: i32 = i32(block.y);
@@ -43,10 +44,10 @@ def gemm(M=32, N=32):
 #     var a: array<f32, 2>;
 #     var b: array<f32, 2>;
 #     // T.clear(C_l)  gemm.py:17
-#     C_l[0] = 0.0f;
-#     C_l[1] = 0.0f;
-#     C_l[2] = 0.0f;
-#     C_l[3] = 0.0f;
+#     C_l[0] = tl_value(0.0f);
+#     C_l[1] = tl_value(0.0f);
+#     C_l[2] = tl_value(0.0f);
+#     C_l[3] = tl_value(0.0f);
 #     {
 #         let k_end: i32 = (K + 7) / 8;
 #         for (var k: i32 = 0; k < k_end; k++) {

@@ -31,6 +31,7 @@ def main(N=256):
 #
 # @compute @workgroup_size(64, 1, 1)
 # fn main_kernel(@builtin(workgroup_id) block: vec3<u32>, @builtin(local_invocation_id) thread: vec3<u32>) {
+#     tl_none = arrayLength(&let_1) >> 29u;
 #     let tx: i32 = i32(thread.x);
 #     var f: array<f32, 4>;
 #     var total: array<f32, 1>;
@@ -51,7 +52,7 @@ def main(N=256):
 #     f[2] = tl_max_f32(tl_f16_to_f32(u32(u32(H[tx + 64] & 65535u))), 0.0f);
 #     f[3] = tl_max_f32(tl_f16_to_f32(u32(u32((H[tx + 64] >> 16u) & 65535u))), 0.0f);
 #     // T.reduce_sum(f, total)  words.py:21
-#     acc[0] = 0.0f;
+#     acc[0] = tl_value(0.0f);
 #     acc[0] = acc[0] + f[0];
 #     acc[0] = acc[0] + f[1];
 #     acc[0] = acc[0] + f[2];
