@@ -19,6 +19,27 @@ TL_DEVICE void tl_mbar_wait(uint64_t *bar, int32_t parity)
                      "}" : "=r"(done) : "r"(tl_shared_address(bar)), "r"(parity) : "memory");
 }
 
+/* The same where blocks write into each other's shared memory: what they wrote is seen, too. */
+TL_DEVICE void tl_mbar_wait_cluster(uint64_t *bar, int32_t parity)
+{
+    uint32_t done = 0;
+    while (!done)
+        asm volatile("{\n\t"
+                     ".reg .pred p;\n\t"
+                     "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], %2;\n\t"
+                     "selp.u32 %0, 1, 0, p;\n\t"
+                     "}" : "=r"(done) : "r"(tl_shared_address(bar)), "r"(parity) : "memory");
+}
+
+/* To the same place in the shared memory of another block of the cluster. */
+template <typename T>
+TL_DEVICE void tl_copy_to_block(T *to, const T *from, int32_t block)
+{
+    uint64_t there;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(to), "r"(block));
+    *(T *)there = *from;
+}
+
 TL_DEVICE void tl_mbar_expect(uint64_t *bar, int32_t nbytes)
 {
     asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;"

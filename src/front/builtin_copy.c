@@ -105,9 +105,24 @@ static void emit_broadcast(BuiltinCall *c, const Pair *p)
     call_emit(c, s);
 }
 
+/* One element: to the block's own tile, or to that of another block of its cluster. */
+static const Stmt *copy_element(BuiltinCall *c, const Region *src, const Expr *const *from,
+                                const Region *dst, const Expr *const *to, const Expr *block)
+{
+    Ir *ir = c->ev->ir;
+
+    if (!block)
+        return stmt_store(ir, c->span, dst->buf, to, dst->buf->rank,
+                          expr_cast(ir, dst->buf->type,
+                                    expr_load(ir, src->buf, from, src->buf->rank)));
+    const Expr *arg[3] = {expr_addr(ir, dst->buf, to, dst->buf->rank),
+                          expr_addr(ir, src->buf, from, src->buf->rank), block};
+    return stmt_call(ir, c->span, INTRIN_PEER_COPY, 3, arg, 0, NULL, NULL, NULL);
+}
+
 /* The copy as loops, one for each extent; the outermost has the hints. */
-static const Stmt *copy_nest(BuiltinCall *c, const Pair *p, const RegionMatch *m, LoopHow how,
-                             Hints h)
+static const Stmt *copy_nest(BuiltinCall *c, const Pair *p, const RegionMatch *m,
+                             const Expr *block, LoopHow how, Hints h)
 {
     Ir *ir = c->ev->ir;
     const Region *r[2] = {&p->src, &p->dst};
@@ -123,9 +138,7 @@ static const Stmt *copy_nest(BuiltinCall *c, const Pair *p, const RegionMatch *m
             at[side][d] = expr_add(ir, r[side]->at[d], expr_var(ir, var[i]));
         }
     }
-    const Expr *v = expr_load(ir, r[0]->buf, at[0], r[0]->buf->rank);
-    const Stmt *s = stmt_store(ir, c->span, r[1]->buf, at[1], r[1]->buf->rank,
-                               expr_cast(ir, r[1]->buf->type, v));
+    const Stmt *s = copy_element(c, r[0], at[0], r[1], at[1], block);
     for (int i = m->n - 1; i >= 0; i--)
         s = stmt_for(ir, c->span, how, var[i], expr_int(ir, 0), m->extent[i],
                      i ? (Hints){0} : h, s);
@@ -144,7 +157,7 @@ static void emit_loops(BuiltinCall *c, const Pair *p, const Layout *l, Hints h)
     if (!same)
         call_fail(c, "loop_layout is of another shape than what is copied, %s of '%s' "
                   "[layout-shape]", extents_text(c->ev, &p->src), p->src.buf->name);
-    call_emit(c, copy_nest(c, p, &m, LOOP_PARALLEL, h));
+    call_emit(c, copy_nest(c, p, &m, NULL, LOOP_PARALLEL, h));
 }
 
 /* The hints of a copy as those of its loops. */
@@ -288,9 +301,14 @@ static void copy_by_leaders(BuiltinCall *c, const Pair *p, int64_t group)
         arg_fail(c, 4, "must be positive, not %lld [argument-type]", (long long)group);
     if (!region_match(k, c->span, &p->src, &p->dst, &match))
         diag_throw(c->ev->diag);
-    const Stmt *s = copy_nest(c, p, &match, LOOP_SERIAL, (Hints){0});
+    const Stmt *s = copy_nest(c, p, &match, NULL, LOOP_SERIAL, (Hints){0});
     const Expr *lane = expr_floormod(ir, flat_thread(c), expr_int(ir, group));
     call_emit(c, stmt_if(ir, c->span, expr_binary(ir, EX_EQ, lane, expr_int(ir, 0)), s, NULL));
+}
+
+static int cluster_size(const Kernel *k)
+{
+    return k->cluster[0] * k->cluster[1] * k->cluster[2];
 }
 
 /* Blocks of a mask get one tile, so they must name the same part of the tensor. */
@@ -301,7 +319,7 @@ static void check_mask(BuiltinCall *c, int i, const Region *src)
 
     if (!expr_is_int(arg_expr(c, i), &mask))
         arg_fail(c, i, "must be a constant [argument-type]");
-    int n = k->cluster[0] * k->cluster[1] * k->cluster[2];
+    int n = cluster_size(k);
     if (mask <= 0 || mask >> n)
         arg_fail(c, i, "has bits for blocks that a cluster of %d does not have, or none "
                  "[cluster-mask]", n);
@@ -321,6 +339,55 @@ static void check_mask(BuiltinCall *c, int i, const Region *src)
     }
 }
 
+static void check_peer_copy(BuiltinCall *c, const Pair *p)
+{
+    const Buffer *src = p->src.buf, *dst = p->dst.buf;
+    int64_t block;
+
+    if (arg_given(c, 3))
+        arg_fail(c, 3, "and dst_block= exclude each other [argument-count]");
+    if (src->scope != MEM_SHARED || dst->scope != MEM_SHARED)
+        call_fail(c, "to another block copies from shared to shared memory, not from %s to %s "
+                  "[copy-scope]", mem_name(src->scope), mem_name(dst->scope));
+    if (src->type != dst->type || dtype_bits(dst->type) < 8)
+        call_fail(c, "to another block copies whole bytes of one type, not %s to %s [copy-type]",
+                  dtype_name(src->type), dtype_name(dst->type));
+    if (expr_is_int(arg_expr(c, 2), &block) &&
+        (block < 0 || block >= cluster_size(call_kernel(c))))
+        arg_fail(c, 2, "is a block that a cluster of %d does not have [cluster-mask]",
+                 cluster_size(call_kernel(c)));
+    if (arg_given(c, 5))
+        diag_ignored(c->ev->diag, c->span, "eviction_policy",
+                     "dst_block= has threads copy, and only bulk copies have a policy [ignored]");
+}
+
+/* Threads write into the tile of another block; then one of them arrives at its barrier. */
+static void copy_to_block(BuiltinCall *c, const Pair *p, Hints h)
+{
+    Ir *ir = c->ev->ir;
+    RegionMatch m;
+
+    check_peer_copy(c, p);
+    const Expr *block = arg_index(c, 2);
+    if (!region_match(call_kernel(c), c->span, &p->src, &p->dst, &m))
+        diag_throw(c->ev->diag);
+    call_emit(c, copy_nest(c, p, &m, block, LOOP_PARALLEL, h));
+    /* the other block may send the tile on by a bulk copy, and knows nothing of this write */
+    call_emit(c, stmt_call(ir, c->span, INTRIN_FENCE_PROXY, 0, NULL, 0, NULL, "all", NULL));
+    if (!arg_given(c, 4))
+        return;
+    call_threads(c);
+    bool is_element;
+    Region bar = arg_region(c, 4, &is_element);
+    if (bar.buf->scope != MEM_BARRIER && bar.buf->scope != MEM_CLUSTER_BARRIER)
+        arg_fail(c, 4, "must be a barrier of T.alloc_cluster_barrier, not '%s' [argument-type]",
+                 bar.buf->name);
+    call_emit(c, stmt_sync(ir, c->span));
+    const Stmt *arrive = stmt_call(ir, c->span, INTRIN_ARRIVE, 1, &block, 1, &bar, NULL, NULL);
+    call_emit(c, stmt_for(ir, c->span, LOOP_PARALLEL, var_new(ir, "i", DT_I32, c->span),
+                          expr_int(ir, 0), expr_int(ir, 1), (Hints){0}, arrive));
+}
+
 /* One tile for several blocks of the cluster: where it pays the copy of a pipelined loop is shared
  * out between them (plan_cluster), as any other that they have in common. */
 Value do_copy_cluster(BuiltinCall *c)
@@ -328,11 +395,17 @@ Value do_copy_cluster(BuiltinCall *c)
     Hints h = {0};
     call_kernel(c);
     Pair p = copy_pair(c);
-    if (arg_given(c, 2) || arg_given(c, 4))
-        call_fail(c, "does not write the shared memory of one other block (dst_block, "
-                  "remote_barrier) [unsupported-here]");
+    if (arg_given(c, 2)) {
+        width_hint(c, &h, 6);
+        notes_dict(c, 7, &h);
+        layout_hint(c, &h, 8);
+        copy_to_block(c, &p, h);
+        return value_none();
+    }
     if (!arg_given(c, 3))
-        call_fail(c, "needs cluster_mask= [argument-count]");
+        call_fail(c, "needs cluster_mask= or dst_block= [argument-count]");
+    if (arg_given(c, 4))
+        arg_fail(c, 4, "goes with dst_block= [argument-count]");
     if (p.src.buf->scope != MEM_GLOBAL || p.dst.buf->scope != MEM_SHARED)
         call_fail(c, "copies from global to shared memory, not from %s to %s [copy-scope]",
                   mem_name(p.src.buf->scope), mem_name(p.dst.buf->scope));

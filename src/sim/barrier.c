@@ -29,7 +29,7 @@ int64_t barrier_index(Sim *m, const Region *r)
 
 void block_must_live(Sim *m, const Stmt *s, const SimBlock *b)
 {
-    int each = kernel_launch_threads(m->k);
+    int each = b->cluster->nthread / b->cluster->nblock;
 
     for (int i = 0; i < each; i++)
         if (m->paired || !b->cluster->thread[b->rank * each + i]->done)

@@ -330,6 +330,23 @@ static void exec_wide(Sim *m, const Stmt *s)
     }
 }
 
+/* To the same place in the shared memory of another block of the cluster. */
+static void exec_peer_copy(Sim *m, const Stmt *s)
+{
+    const Expr *to = s->u.call.arg[0], *from = s->u.call.arg[1];
+    const SimCluster *c = m->block->cluster;
+    int64_t peer = eval(m, s->u.call.arg[2]).i;
+    const SimMem *src = sim_mem(m, from->u.buf);
+
+    m->at = s;
+    if (peer < 0 || peer >= c->nblock)
+        sim_fail(m, s, "block %lld of a cluster of %d [out-of-bounds]", (long long)peer, c->nblock);
+    block_must_live(m, s, c->block[peer]);
+    SimMem *dst = block_mem(m, c->block[peer], to->u.buf);
+    Value1 v = mem_get(m, src, element_from(m, src, from, 0));
+    mem_put(m, dst, element_from(m, dst, to, 0), v);
+}
+
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
 static void sync_for_value(Sim *m, const Stmt *s, SyncScope scope, SyncFn *once, Value1 *r)
@@ -465,6 +482,7 @@ static Value1 call_value(Sim *m, const Stmt *s)
     case INTRIN_PREFETCH: break; /* nobody sees it */
     case INTRIN_WIDE_LOAD:
     case INTRIN_WIDE_STORE: exec_wide(m, s); break;
+    case INTRIN_PEER_COPY: exec_peer_copy(m, s); break;
     case INTRIN_FENCE_PROXY: fence_proxy(m); break;
     case INTRIN_COMMIT_STORES:
     case INTRIN_WAIT_STORES: exec_stores(m, s); break;

@@ -296,7 +296,8 @@ static bool syncs_grid(const Stmt *s, void *arg)
 static bool syncs_cluster(const Stmt *s, void *arg)
 {
     (void)arg;
-    return stmt_calls(s, INTRIN_CLUSTER_SYNC) || stmt_calls(s, INTRIN_CLUSTER_WAIT);
+    return stmt_calls(s, INTRIN_CLUSTER_SYNC) || stmt_calls(s, INTRIN_PEER_COPY) ||
+           stmt_calls(s, INTRIN_CLUSTER_WAIT);
 }
 
 /* Blocks whose threads are not told apart run together only when they synchronise. */

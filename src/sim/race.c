@@ -110,7 +110,7 @@ static const char *agent_name(const Stmt *at)
 static NORETURN void report(Sim *m, const SimMem *mem, const Party *other, Deed they,
                             const Accessor *by, Deed we)
 {
-    int nthread = m->block->cluster->nthread, each = kernel_launch_threads(m->k);
+    int nthread = m->block->cluster->nthread, each = nthread / m->block->cluster->nblock;
     bool other_agent = other->actor >= nthread || other->tick == IN_FLIGHT;
     Span at = m->at ? m->at->span : NO_SPAN;
     const char *name = mem->buf->name;

@@ -261,6 +261,7 @@ static bool see_bulk(const Stmt *s, void *arg)
     c->bulk |= (s->kind == ST_INSTR && instr_is_bulk(s)) || stmt_calls(s, INTRIN_CLC_TRY);
     c->pairs |= s->kind == ST_INSTR && s->u.instr.isa->scope == BY_PAIR &&
                 s->u.instr.isa->done == DONE_BY_COMMIT;
+    c->peers |= stmt_calls(s, INTRIN_PEER_COPY);
     return true;
 }
 
@@ -309,7 +310,7 @@ static void emit_kernel(Cuda *c, Kernel *k)
     emit_know_ranges(e, k);
     const Stmt *body = cuda_fix_slots(c, k->body);
     uses_collect(&c->u, e, k, body);
-    c->bulk = c->pairs = false;
+    c->bulk = c->pairs = c->peers = false;
     c->copies = 1;
     c->nrole = c->role_id = c->role_threads = 0;
     stmt_visit(body, see_bulk, c);

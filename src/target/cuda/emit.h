@@ -27,6 +27,7 @@ typedef struct {
     const CudaText *as;
     Uses u;         /* of the kernel at hand */
     bool bulk;
+    bool peers;                /* blocks write into the shared memory of others */
     bool pairs;                /* two blocks multiply together: so is all work on tensor memory */
     Str sites;                 /* -profile: what each stamp is of */
     int nsite;

@@ -458,7 +458,9 @@ static void emit_call(Emit *e, const Stmt *s)
     case INTRIN_BARRIER_ARRIVE: emit_sync(c, s, false); break;
     case INTRIN_SYNC_WARP: emit_sync_warp(c, s); break;
     case INTRIN_SYNC_GRID: emit_line(e, "tl_grid_sync(tl_grid);"); break;
-    case INTRIN_WAIT_PHASE: emit_mbar_call(c, s, "tl_mbar_wait", true); break;
+    case INTRIN_WAIT_PHASE:
+        emit_mbar_call(c, s, c->peers ? "tl_mbar_wait_cluster" : "tl_mbar_wait", true);
+        break;
     case INTRIN_ARRIVE: emit_mbar_arrive(c, s); break;
     case INTRIN_EXPECT_BYTES:
     case INTRIN_ARRIVE_BYTES: emit_expect(c, s); break;
@@ -479,6 +481,13 @@ static void emit_call(Emit *e, const Stmt *s)
     case INTRIN_EXTERN: emit_extern(c, s); break;
     case INTRIN_WIDE_LOAD:
     case INTRIN_WIDE_STORE: emit_wide(c, s); break;
+    case INTRIN_PEER_COPY:
+        if (e->spec->machine.level < 90)
+            refuse_call(c, s);
+        emit_indent(e);
+        emit_extern_args(e, "tl_copy_to_block", s->u.call.arg, s->u.call.n);
+        str_puts(e->out, ";\n");
+        break;
     case INTRIN_PREFETCH:
         emit_indent(e);
         emit_extern_args(e, "tl_prefetch", s->u.call.arg, s->u.call.n);

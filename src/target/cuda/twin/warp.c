@@ -231,3 +231,18 @@ void ptx_mapa(const char *name, void *const *at, int n)
     block_of(there);
     memcpy(at[0], &there, sizeof there);
 }
+
+/* A pointer of this block to another one's memory. */
+void ptx_mapa_generic(const char *name, void *const *at, int n)
+{
+    const TwinBlock *own = machine.self->block;
+    int64_t offset = (int64_t)(long_at(at[1]) - (uint64_t)(uintptr_t)own->shared);
+
+    (void)name;
+    (void)n;
+    if (offset < 0 || offset >= own->nshared)
+        twin_fail("an address that is not of shared memory is taken as one [twin-bounds]");
+    const TwinBlock *peer = block_of((word_at(at[2]) + 1) << BLOCK_SHIFT);
+    uint64_t there = (uint64_t)(uintptr_t)(peer->shared + offset);
+    memcpy(at[0], &there, sizeof there);
+}

@@ -1,0 +1,8 @@
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64,), "float32")):
+    with T.ClusterKernel(2, cluster_dims=(2, 1, 1), threads=64) as bx:
+        b = T.alloc_shared((64,), "float32")
+        T.copy_cluster(A, b, dst_block=1)  # error: copy-scope
