@@ -130,7 +130,8 @@ int kernel_launch_threads(const Kernel *k)
 }
 
 const Machine machine_plain = {.text = "none", .name = "none", .lanes = 1,
-                               .group_warps = 1, .access_bytes = 16};
+                               .group_warps = 1, .access_bytes = 16,
+                               .named_barriers = 16};
 
 bool kernel_on_warps(const Kernel *k)
 {

@@ -54,6 +54,7 @@ struct Machine {
     bool specific;          /* it has the instructions of that generation alone, too */
     int lanes;              /* of a warp; 1: there are none */
     int group_warps;        /* that a group instruction takes together; 1: there are none */
+    int group_rows;         /* of the result of an MMA of such a group; 0: there are none */
     int units;              /* multiprocessors, compute units, cores; 0: not known */
     int threads_block, threads_unit, blocks_unit; /* at most; 0: no limit */
     int regs_unit, regs_thread, regs_step;        /* of 32 bits; a thread has whole steps */
@@ -62,13 +63,16 @@ struct Machine {
     int64_t shared_block;   /* bytes that a block may have; 0: no limit */
     int64_t shared_own;     /* that each block takes beside them */
     int64_t shared_unit;    /* of one unit, for all its blocks */
-    int tensor_columns;     /* of tensor memory, 32 bits of 128 lanes each; 0: there is none */
+    int tensor_columns;     /* of tensor memory, 32 bits of each lane; 0: there is none */
+    int tensor_lanes, tensor_least; /* of it; columns that a block asks for at least */
     int banks, bank_bytes;  /* of shared memory */
+    int named_barriers;     /* of a block, the one of all its threads among them */
     int access_bytes;       /* the widest access of a thread */
     int copy_bytes;         /* the widest copy in flight of a thread; 0: as wide as an access */
     int tile_align, swizzle_align; /* of shared tiles: what bulk copies and their swizzles need */
     int64_t cache_bytes;    /* of the last level */
     int line_bytes;         /* that a request of a bulk copy takes from it; 0: not known */
+    int sector_bytes;       /* of a line that an access of a warp takes; 0: not known */
     int64_t core_bytes;     /* of the second level that a core has for itself; 0: no such thing */
     double clock_ghz, memory_gbs;
     int mma_rate;           /* products of 16-bit floats in a clock of one unit; 0: none */

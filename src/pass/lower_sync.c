@@ -37,7 +37,7 @@
 #include "pass/thread_group.h"
 #include "ir/config.h"
 
-enum { NAMED_MOST = 16 };
+enum { NAMED_MOST = 16 }; /* that are looked at, however many a machine has */
 
 /* One set of threads; the first is the block. */
 typedef struct {
@@ -329,7 +329,8 @@ static bool note_number(const Stmt *s, void *arg)
 /* The barrier of a thread group: made on first sight.  NULL: its threads are not whole warps. */
 static Group *group_of(Sync *y, ThreadGroup t)
 {
-    int warp = kernel_warp(y->k), id = NAMED_MOST - 1;
+    int named = MIN(y->k->machine->named_barriers, NAMED_MOST), id = named - 1;
+    int warp = kernel_warp(y->k);
 
     if (t.n == 0)
         t.n = kernel_block_threads(y->k);
@@ -342,11 +343,11 @@ static Group *group_of(Sync *y, ThreadGroup t)
         return NULL;
     while (id > 0 && y->taken[id])
         id--;
-    if (id == 0 || y->ngroup == NAMED_MOST)
+    if ((id <= 0 && t.n > 1) || y->ngroup == NAMED_MOST)
         diag_fail(y->k->diag, y->k->span,
                   "the kernel needs a barrier for each of more than %d sets of threads; there are "
                   "%d numbers, those it uses itself included [barrier-numbers]",
-                  y->ngroup - 1, NAMED_MOST);
+                  y->ngroup - 1, named);
     Group *g = &y->group[y->ngroup++];
     *g = (Group){.threads = t, .id = id};
     pending_init(&g->left, y->arena);

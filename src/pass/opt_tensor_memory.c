@@ -10,9 +10,10 @@
  * with Mech.by_commit suits, while there are columns left. */
 #include "pass/pass.h"
 #include "pass/body_uses.h"
+#include "pass/plan_shared.h"
 #include "op/op.h"
 
-enum { A, B, C, LANES = 128 };
+enum { A, B, C };
 
 typedef struct {
     Kernel *k;
@@ -182,15 +183,6 @@ static const Stmt *walk(Tensor *x, const Stmt *s)
 
 /* ---- which ----------------------------------------------------------------------------------- */
 
-static int64_t columns_of(const Buffer *b)
-{
-    int64_t shape[RANK_MOST];
-
-    return buffer_static_shape(b, shape) ? (shape[0] + LANES - 1) / LANES *
-                                               ((shape[1] * dtype_bits(b->type) + 31) / 32)
-                                         : INT32_MAX;
-}
-
 static bool see_mma(const Stmt *s, void *arg)
 {
     Tensor *x = arg;
@@ -198,7 +190,7 @@ static bool see_mma(const Stmt *s, void *arg)
 
     if (!x->from && tile_does(s, TILE_MMA) && suits(x, s) && r[C].buf->scope == MEM_FRAGMENT &&
         !r[C].buf->view_of && !buffer_plan(x->k, r[C].buf)->pinned &&
-        columns_of(r[C].buf) <= x->columns)
+        tensor_columns(x->k, r[C].buf) <= x->columns)
         x->from = r[C].buf;
     return true;
 }
@@ -236,7 +228,7 @@ static int64_t columns_left(const Kernel *k)
 
     for (int i = 0; i < k->buffers.n; i++)
         if (k->buffers.at[i]->scope == MEM_TMEM && !k->buffers.at[i]->view_of)
-            n -= columns_of(k->buffers.at[i]);
+            n -= tensor_columns(k, k->buffers.at[i]);
     return n;
 }
 

@@ -14,7 +14,7 @@
 #include "pass/thread_nest.h"
 #include "ir/config.h"
 
-enum { BYTES_MOST = 16, APART_MOST = 4 };
+enum { APART_MOST = 4 };
 
 typedef struct {
     Kernel *k;
@@ -566,7 +566,7 @@ static int atomic_run(Vectors *v, const Stmt *const *list, int n)
     if (a->kind != ST_ATOMIC || !can_join(a) || a->u.atomic.at[0]->lanes != 1 ||
         !buffer_is_aligned(a->u.atomic.buf) || adds_own(a))
         return 1;
-    while (most < n && most < BYTES_MOST * 8 / dtype_bits(a->u.atomic.buf->type) &&
+    while (most < n && most < kernel_access(v->k, a->u.atomic.buf->type) &&
            is_next(v, a, list[most], most))
         most++;
     for (v->width = 1; v->width * 2 <= most;)
@@ -603,7 +603,8 @@ static const Expr *join_values(Vectors *v, const Expr *const *value, int n)
 
 static const Stmt *join_atomics(Vectors *v, const Stmt *const *list, int n)
 {
-    const Expr *value[BYTES_MOST], *at = run_from(v, list[0]->u.atomic.at[0], n);
+    const Expr **value = NEWN(v->ir->arena, const Expr *, n);
+    const Expr *at = run_from(v, list[0]->u.atomic.at[0], n);
 
     for (int i = 0; i < n; i++)
         value[i] = list[i]->u.atomic.value;

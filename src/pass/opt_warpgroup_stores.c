@@ -17,11 +17,11 @@
 #include "pass/thread_nest.h"
 #include "ir/config.h"
 
-enum { ROWS = 64, COLUMNS = 8, FIRST_ID = 5, GROUPS_MOST = 4 };
+enum { COLUMNS = 8, FIRST_ID = 5, GROUPS_MOST = 4 };
 
 typedef struct {
     Kernel *k;
-    int groups;
+    int groups, rows; /* of the block; of one of them */
     Map uses;    /* Buffer -> how many of its uses fill or store rows as described */
     bool others; /* some bulk store is not of that kind */
 } Groups;
@@ -43,13 +43,13 @@ static bool rows_by_groups(const Groups *g, const Region *r)
     const Layout *l = buffer_plan(g->k, r->buf)->layout;
     int64_t rows = region_extent_int(r, 0), cols = region_extent_int(r, 1), from;
 
-    if (!l || !layout_is_fragment(l) || l->rep != 1 || rows != ROWS * g->groups || cols <= 0 ||
+    if (!l || !layout_is_fragment(l) || l->rep != 1 || rows != g->rows * g->groups || cols <= 0 ||
         !expr_is_zero(r->at[0]) || !expr_is_int(r->at[1], &from))
         return false;
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j += COLUMNS) {
             int64_t at[2] = {i, from + j};
-            if (fragment_eval_thread(l, at, 0) / machine_group(g->k->machine) != i / ROWS)
+            if (fragment_eval_thread(l, at, 0) / machine_group(g->k->machine) != i / g->rows)
                 return false;
         }
     return true;
@@ -58,7 +58,7 @@ static bool rows_by_groups(const Groups *g, const Region *r)
 static bool is_tile(const Groups *g, const Region *r)
 {
     return r->buf->scope == MEM_SHARED && r->buf->rank == 2 && region_is_whole(r) &&
-           region_extent_int(r, 0) == ROWS * g->groups;
+           region_extent_int(r, 0) == g->rows * g->groups;
 }
 
 static void add_use(Groups *g, const Buffer *b)
@@ -112,7 +112,8 @@ static const Stmt *sync_warpgroups(Ir *ir, const Stmt *s, void *arg)
 
 void pass_opt_warpgroup_stores(Kernel *k)
 {
-    Groups g = {.k = k, .groups = kernel_block_threads(k) / machine_group(k->machine)};
+    Groups g = {.k = k, .groups = kernel_block_threads(k) / machine_group(k->machine),
+                .rows = k->machine->group_rows};
     int found = 0;
 
     if (!kernel_has_producer(k) || g.groups < 2 || g.groups > GROUPS_MOST ||

@@ -1,13 +1,13 @@
 /* plan_how_widen.c -- a second warpgroup where one has too few registers.  Part of plan_how.
  *
- * Kernels are often written for 128 threads with tiles of 128 rows.  With MMAs of a warpgroup
- * their results may then need more registers than a thread has, and spilled results keep the matrix
- * units waiting.  Nothing in a kernel of tile operators depends on the number of threads, so twice
- * as many do the work of such a kernel, each on half of the rows. */
+ * Kernels are often written for one warpgroup with tiles that two could share.  With MMAs of a
+ * warpgroup their results may then need more registers than a thread has, and spilled results keep
+ * the matrix units waiting.  Nothing in a kernel of tile operators depends on the number of
+ * threads, so twice as many do the work of such a kernel, each on half of the rows. */
 #include "pass/body_uses.h"
 #include "pass/plan_how.h"
 
-enum { BESIDE = 24, ROWS = 64, LARGE = 64 };
+enum { BESIDE = 24, LARGE = 64 };
 
 typedef struct {
     Kernel *k;
@@ -23,16 +23,21 @@ static int64_t registers_of(const Widen *w, const Buffer *b)
     return buffer_static_size(b) * dtype_bits(b->type) / 32 / machine_group(w->k->machine);
 }
 
-static void add_tile(Widen *w, const Region *r, bool result)
+/* Rows that two groups share. */
+static bool splits(const Widen *w, const Buffer *b)
 {
     int64_t rows;
+    return b->rank == 2 && expr_is_int(b->shape[0], &rows) &&
+           rows % (2 * w->k->machine->group_rows) == 0;
+}
 
+static void add_tile(Widen *w, const Region *r, bool result)
+{
     if (r->buf->scope != MEM_FRAGMENT) {
         w->fixed |= result;
         return;
     }
-    w->fixed |= r->buf->rank != 2 || !expr_is_int(r->buf->shape[0], &rows) ||
-                rows % (2 * ROWS) || buffer_static_size(r->buf) <= 0;
+    w->fixed |= !splits(w, r->buf) || buffer_static_size(r->buf) <= 0;
     if (w->fixed || map_has(&w->tiles, r->buf))
         return;
     map_set(&w->tiles, r->buf, r);
@@ -63,15 +68,14 @@ static bool look(const Stmt *s, void *arg)
 static bool look_beside(const Stmt *s, void *arg)
 {
     Widen *w = arg;
-    int64_t rows;
 
     if (s->kind != ST_FOR || s->u.loop.how != LOOP_PIPELINED)
         return true;
     for (int i = 0; i < w->k->buffers.n; i++) {
         const Buffer *b = w->k->buffers.at[i];
         int64_t size = registers_of(w, b);
-        if (b->scope != MEM_FRAGMENT || b->rank != 2 || !expr_is_int(b->shape[0], &rows) ||
-            rows % (2 * ROWS) || size < LARGE || map_has(&w->tiles, b) || !stmt_uses(s, b))
+        if (b->scope != MEM_FRAGMENT || !splits(w, b) || size < LARGE || map_has(&w->tiles, b) ||
+            !stmt_uses(s, b))
             continue;
         map_set(&w->tiles, b, (void *)b);
         w->need += size;

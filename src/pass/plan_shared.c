@@ -87,17 +87,17 @@ static void report(const Kernel *k, const Live *list, int n)
 
 /* ---- tensor memory --------------------------------------------------------------------------- */
 
-enum { LANES = 128, COLUMNS_LEAST = 32, SLOT_BYTES = 16 };
+enum { SLOT_BYTES = 16 };
 
-/* Rows beyond its lanes lie in the columns after. */
-static int64_t columns_of(const Buffer *b)
+int64_t tensor_columns(const Kernel *k, const Buffer *b)
 {
-    int64_t shape[RANK_MOST], n = 1;
+    int64_t shape[RANK_MOST], n = 1, lanes = k->machine->tensor_lanes;
 
-    BUG(!buffer_static_shape(b, shape), "'%s' has no constant size", b->name);
+    if (!buffer_static_shape(b, shape))
+        return INT32_MAX;
     for (int d = 0; d < b->rank - 2; d++)
         n *= shape[d];
-    return n * ((shape[b->rank - 2] + LANES - 1) / LANES) *
+    return n * ((shape[b->rank - 2] + lanes - 1) / lanes) *
            ((shape[b->rank - 1] * dtype_bits(b->type) + 31) / 32);
 }
 
@@ -106,7 +106,7 @@ static int64_t columns_of(const Buffer *b)
 static void place_tensors(Kernel *k)
 {
     int64_t end = 0;
-    int n = COLUMNS_LEAST;
+    int n = k->machine->tensor_least;
 
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
@@ -114,7 +114,7 @@ static void place_tensors(Kernel *k)
         if (b->scope != MEM_TMEM || b->view_of)
             continue;
         p->offset = end;
-        p->nbytes = columns_of(b);
+        p->nbytes = tensor_columns(k, b);
         p->placed = true;
         end += p->nbytes;
         if (end > k->machine->tensor_columns)

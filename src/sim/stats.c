@@ -4,7 +4,7 @@
  * that each lane runs a store or load is one access of the warp. */
 #include "sim/machine.h"
 
-enum { SECTOR = 32, BUCKETS = 1024 };
+enum { BUCKETS = 1024 };
 
 typedef struct {
     int64_t address[LANES_MOST]; /* bytes; -1: the lane takes no part */
@@ -56,7 +56,7 @@ static Line *line_of(SimStats *s, int line)
 
 /* ---- one access of a warp -------------------------------------------------------------------- */
 
-static void count_sectors(const WarpAccess *a, Line *l)
+static void count_sectors(const WarpAccess *a, int64_t size, Line *l)
 {
     int64_t sector[LANES_MOST * 5], bytes = 0;
     int n = 0;
@@ -67,8 +67,8 @@ static void count_sectors(const WarpAccess *a, Line *l)
         for (int j = 0; j < i && !repeated; j++)
             repeated = a->address[j] == a->address[i];
         bytes += repeated ? 0 : a->width;
-        int64_t last = (a->address[i] + a->width - 1) / SECTOR;
-        for (int64_t s = a->address[i] / SECTOR; s <= last && n < COUNT(sector); s++) {
+        int64_t last = (a->address[i] + a->width - 1) / size;
+        for (int64_t s = a->address[i] / size; s <= last && n < COUNT(sector); s++) {
             bool seen = false;
             for (int j = 0; j < n && !seen; j++)
                 seen = sector[j] == s;
@@ -78,7 +78,7 @@ static void count_sectors(const WarpAccess *a, Line *l)
     }
     l->global++;
     l->sectors += n;
-    l->least += (bytes + SECTOR - 1) / SECTOR;
+    l->least += (bytes + size - 1) / size;
 }
 
 static void count_access(SimStats *s, const Site *site, const WarpAccess *a)
@@ -90,7 +90,7 @@ static void count_access(SimStats *s, const Site *site, const WarpAccess *a)
         return;
     Line *l = line_of(s, site->at->span.line);
     if (site->global) {
-        count_sectors(a, l);
+        count_sectors(a, MAX(s->machine->sector_bytes, 1), l);
         return;
     }
     l->shared++;

@@ -306,8 +306,9 @@ void threads_collect(Sim *m, const Stmt *s)
 void threads_barrier(Sim *m, int id, int64_t count, bool wait)
 {
     SimBlock *b = m->block;
-    if (id < 0 || id >= COUNT(b->named))
-        sim_fail(m, m->at, "named barrier %d; there are %d [barrier-id]", id, COUNT(b->named));
+    int most = MIN(m->k->machine->named_barriers, COUNT(b->named));
+    if (id < 0 || id >= most)
+        sim_fail(m, m->at, "named barrier %d; there are %d [barrier-id]", id, most);
     uint64_t generation = b->generation[id];
     if (m->self->clock) {
         if (!b->named_clock[id])

@@ -324,7 +324,7 @@ bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
     if (!s->runtime)
         s->runtime = s->target->runtime;
     s->machine = (Machine){.has = s->target->has, .lanes = 1, .group_warps = 1,
-                            .access_bytes = 16};
+                            .access_bytes = 16, .named_barriers = 16};
     if (s->target->start)
         s->target->start(a, s);
     if (!take_words(a, s, words.n ? words.s : "", why))

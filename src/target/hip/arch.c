@@ -84,6 +84,8 @@ static void machine_of(Machine *m, int at)
         .shared_unit = arch_table[at].shared,
         .banks = arch_table[at].banks,
         .bank_bytes = 4,
+        .named_barriers = 16, /* of shared memory: device/hip */
+        .sector_bytes = 32,
         .access_bytes = 16,
         .copy_bytes = arch_table[at].copy,
         .tile_align = 64,

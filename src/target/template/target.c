@@ -25,6 +25,8 @@ static void start(Arena *a, TargetSpec *s)
         .shared_unit = 170001,
         .banks = 24,
         .bank_bytes = 8,
+        .named_barriers = 11,
+        .sector_bytes = 48,
         .access_bytes = 16,
         .cache_bytes = 3 << 20,
         .clock_ghz = 1,

@@ -27,6 +27,8 @@ static void start(Arena *a, TargetSpec *s)
         .shared_unit = 4 * WORKGROUP_BYTES,
         .banks = 32,
         .bank_bytes = 4,
+        .named_barriers = 16,
+        .sector_bytes = 32,
         .access_bytes = 4, /* elements of arrays are words */
         .cache_bytes = 1 << 20,
         .clock_ghz = 1,
