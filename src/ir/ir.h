@@ -373,8 +373,8 @@ typedef enum {
 } Queue;
 
 typedef enum {
-#define INTRIN(id, name, narg, type, effects) INTRIN_##id,
-#define ASYNC(id, name, word, narg, effects, commits, waits) INTRIN_##id,
+#define INTRIN(id, name, narg, type, effects, simulate) INTRIN_##id,
+#define ASYNC(id, name, word, narg, effects, commits, waits, simulate) INTRIN_##id,
 #include "ir/intrin.def"
 #undef INTRIN
 #undef ASYNC

@@ -2,9 +2,9 @@
 #include "ir/ir.h"
 
 const IntrinInfo intrin_table[INTRIN_COUNT] = {
-#define INTRIN(id, name, narg, type, effects)                                                      \
+#define INTRIN(id, name, narg, type, effects, simulate)                                            \
     {name, name, narg, #type, effects, QUEUE_NONE, QUEUE_NONE},
-#define ASYNC(id, name, word, narg, effects, commits, waits)                                       \
+#define ASYNC(id, name, word, narg, effects, commits, waits, simulate)                             \
     {name, word, narg, "VOID", effects, QUEUE_##commits, QUEUE_##waits},
 #include "ir/intrin.def"
 #undef INTRIN

@@ -204,9 +204,10 @@ static bool counts_bytes(const Sim *m, const SimBarrier *bar)
     return m->k->form & FORM_TOKENS || m->answered[bar->buf->id];
 }
 
-void exec_barrier(Sim *m, const Stmt *s)
+Value1 exec_barrier(Sim *m, const Stmt *s)
 {
     int next;
+    copy_wait_all(m);
     SimBarrier *bar = barrier_of(m, s, &next);
     switch (s->u.call.which) {
     case INTRIN_WAIT_PHASE:
@@ -214,17 +215,17 @@ void exec_barrier(Sim *m, const Stmt *s)
             threads_wait_phase(m, bar, arg_int(m, s, next, 0));
         if (m->o.needed && bar->phase > 0)
             map_set(m->o.needed, s, (void *)s);
-        return;
+        break;
     case INTRIN_ARRIVE_MMA:
         commit_at(m, s);
-        return;
+        break;
     case INTRIN_EXPECT_BYTES:
         if (counts_bytes(m, bar))
             bar->tx += arg_int(m, s, next, 0);
-        return;
+        break;
     case INTRIN_ARRIVE_BYTES:
         arrive(m, s, bar, counts_bytes(m, bar) ? arg_int(m, s, next, 0) : 0);
-        return;
+        break;
     default:
         /* MMAs are issued by the whole role, and it arrives once for them. */
         if (call_mma_blocks(s) && m->self)
@@ -232,6 +233,7 @@ void exec_barrier(Sim *m, const Stmt *s)
         else
             arrive(m, s, bar, 0);
     }
+    return NO_VALUE;
 }
 
 void barriers_at_end(Sim *m)
@@ -245,11 +247,11 @@ void barriers_at_end(Sim *m)
 }
 
 /* A cluster's barrier is a barrier in memory of all its threads, phase after phase. */
-void exec_cluster(Sim *m, const Stmt *s)
+Value1 exec_cluster(Sim *m, const Stmt *s)
 {
     SimThread *t = m->self;
     if (t == NULL || m->block->cluster->nblock == 1)
-        return;
+        return NO_VALUE;
     SimBarrier *bar = &m->block->cluster->barrier;
     if (s->u.call.which != INTRIN_CLUSTER_WAIT) {
         t->cluster_arrived = bar->phase + 1;
@@ -257,6 +259,7 @@ void exec_cluster(Sim *m, const Stmt *s)
     }
     if (s->u.call.which != INTRIN_CLUSTER_ARRIVE)
         threads_wait_phase(m, bar, t->cluster_phase++);
+    return NO_VALUE;
 }
 
 /* A thread that has left is not waited for. */

@@ -44,12 +44,6 @@ void copy_issued(Sim *m, const Stmt *store)
         m->self->copies->issued++;
 }
 
-void copy_commit(Sim *m)
-{
-    if (m->self)
-        copies_of(m)->committed++;
-}
-
 /* What is of a group up to `group` or of a store up to `issue` has landed. */
 static void land(Sim *m, int64_t group, int64_t issue)
 {
@@ -69,16 +63,18 @@ static void land(Sim *m, int64_t group, int64_t issue)
     c->list.n = n;
 }
 
-void copy_wait(Sim *m, int64_t left)
+/* A group is closed; or at most so many closed groups, or so many stores, are in flight. */
+Value1 exec_copies(Sim *m, const Stmt *s)
 {
-    if (m->self && m->self->copies)
-        land(m, m->self->copies->committed - 1 - left, -1);
-}
+    int64_t left = s->u.call.n ? eval(m, s->u.call.arg[0]).i : 0;
 
-void copy_wait_issued(Sim *m, int64_t left)
-{
-    if (m->self && m->self->copies)
+    if (m->self && s->u.call.which == INTRIN_COMMIT_COPIES)
+        copies_of(m)->committed++;
+    else if (m->self && m->self->copies && s->u.call.which == INTRIN_WAIT_COPIES)
+        land(m, m->self->copies->committed - 1 - left, -1);
+    else if (m->self && m->self->copies)
         land(m, -1, m->self->copies->issued - 1 - left);
+    return NO_VALUE;
 }
 
 void copy_wait_all(Sim *m)

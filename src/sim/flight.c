@@ -60,11 +60,11 @@ void register_take(Sim *m, const Stmt *s, const SimMem *mem, int64_t i, bool res
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-void exec_mma(Sim *m, const Stmt *s)
+Value1 exec_mma(Sim *m, const Stmt *s)
 {
     SimThread *t = m->self;
     if (t == NULL)
-        return;
+        return NO_VALUE;
     switch (s->u.call.which) {
     case INTRIN_SETTLE:
         if (m->o.needed && t->mma_fence == 0)
@@ -84,4 +84,5 @@ void exec_mma(Sim *m, const Stmt *s)
             t->clock[agent_of_warp(m, t)] = MAX(t->clock[agent_of_warp(m, t)], t->mma_done);
     }
     }
+    return NO_VALUE;
 }

@@ -12,17 +12,46 @@ static int64_t arg_int(Sim *m, const Stmt *s, int i, int64_t otherwise)
     return i >= 0 && i < s->u.call.n && s->u.call.arg[i] ? eval(m, s->u.call.arg[i]).i : otherwise;
 }
 
-static void exec_sync(Sim *m, const Stmt *s)
+Value1 exec_sync(Sim *m, const Stmt *s)
 {
     int64_t id = arg_int(m, s, 0, -1), count = arg_int(m, s, 1, 0);
     if (m->self == NULL)
-        return;
+        return NO_VALUE;
     if (s->u.call.which == INTRIN_BARRIER_ARRIVE)
         threads_barrier(m, (int)id, count, false);
     else if (id > 0 || count > 0)
         threads_barrier(m, (int)id, count > 0 ? count : threads_in_role(m), true);
     else
         threads_sync(m, s, m->self->role ? SYNC_ROLE : SYNC_BLOCK, NULL);
+    return NO_VALUE;
+}
+
+Value1 exec_sync_warp(Sim *m, const Stmt *s)
+{
+    if (m->self && m->k->uses_threads)
+        threads_sync(m, s, SYNC_WARP, NULL);
+    return NO_VALUE;
+}
+
+Value1 exec_sync_grid(Sim *m, const Stmt *s)
+{
+    if (m->self)
+        threads_sync(m, s, SYNC_GRID, NULL);
+    return NO_VALUE;
+}
+
+Value1 exec_registers(Sim *m, const Stmt *s)
+{
+    if (m->self)
+        threads_wait_registers(m, arg_int(m, s, 0, 0));
+    return NO_VALUE;
+}
+
+Value1 exec_nothing(Sim *m, const Stmt *s) /* that anybody sees */
+{
+    (void)m;
+    (void)s;
+    return NO_VALUE;
 }
 
 /* ---- votes and reductions over the block ----------------------------------------------------- */
@@ -215,7 +244,7 @@ static double rng_uniform(Sim *m, int64_t bits)
     return value_round(DT_F32, (double)x * 0x1p-32 + 0x1p-33);
 }
 
-static Value1 exec_rng(Sim *m, const Stmt *s)
+Value1 exec_rng(Sim *m, const Stmt *s)
 {
     uint64_t *st = rng_state(m);
     int64_t bits = arg_int(m, s, 0, 32);
@@ -261,9 +290,12 @@ static void put_conversion(Sim *m, Str *out, const char *spec, const Expr *e)
     }
 }
 
-static void exec_printf(Sim *m, const Stmt *s)
+Value1 exec_extern(Sim *m, const Stmt *s)
 {
     Str out;
+    if (s->u.call.text == NULL || strcmp(s->u.call.text, "printf") != 0)
+        sim_fail(m, s, "the simulator cannot call the C function '%s' [sim-extern]",
+                 s->u.call.text ? s->u.call.text : "");
     ArenaMark mark = arena_mark(m->scratch);
     str_init(&out, m->scratch);
     const char *f = s->u.call.n && s->u.call.arg[0]->op == EX_STR ? s->u.call.arg[0]->u.text : "";
@@ -285,6 +317,7 @@ static void exec_printf(Sim *m, const Stmt *s)
     }
     sim_print(m, out.s);
     arena_reset(m->scratch, mark);
+    return NO_VALUE;
 }
 
 /* ---- many bits at once ----------------------------------------------------------------------- */
@@ -302,7 +335,7 @@ static int64_t element_from(Sim *m, const SimMem *mem, const Expr *addr, int64_t
     return found;
 }
 
-static void exec_wide(Sim *m, const Stmt *s)
+Value1 exec_wide(Sim *m, const Stmt *s)
 {
     const Expr *to = s->u.call.arg[0], *from = s->u.call.arg[1];
     bool load = s->u.call.which == INTRIN_WIDE_LOAD, yes = eval(m, s->u.call.arg[2]).i != 0;
@@ -313,7 +346,7 @@ static void exec_wide(Sim *m, const Stmt *s)
 
     m->at = s;
     if (!yes && !load)
-        return;
+        return NO_VALUE;
     const SimMem *far = load ? src : dst;
     int64_t first = yes ? element_from(m, far, load ? from : to, 0) : 0;
     if (first * dtype_bits(far->type) % nbit)
@@ -328,10 +361,11 @@ static void exec_wide(Sim *m, const Stmt *s)
         num_load(dst->type, bits, i, &v.f, &v.i);
         mem_put(m, dst, element_from(m, dst, to, i), v);
     }
+    return NO_VALUE;
 }
 
 /* To the same place in the shared memory of another block of the cluster. */
-static void exec_peer_copy(Sim *m, const Stmt *s)
+Value1 exec_peer_copy(Sim *m, const Stmt *s)
 {
     const Expr *to = s->u.call.arg[0], *from = s->u.call.arg[1];
     const SimCluster *c = m->block->cluster;
@@ -345,6 +379,7 @@ static void exec_peer_copy(Sim *m, const Stmt *s)
     SimMem *dst = block_mem(m, c->block[peer], to->u.buf);
     Value1 v = mem_get(m, src, element_from(m, src, from, 0));
     mem_put(m, dst, element_from(m, dst, to, 0), v);
+    return NO_VALUE;
 }
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
@@ -383,17 +418,18 @@ static Value1 exec_elect(Sim *m, const Stmt *s)
     return (Value1){.i = span > 0 ? m->self->index % span == 0 : m->self->index == 0};
 }
 
-static int64_t cluster_rank(const Sim *m)
+Value1 exec_rank(Sim *m, const Stmt *s)
 {
     int64_t r = 0;
+    (void)s;
     for (int d = 2; d >= 0; d--) {
         int n = m->k->cluster[d] > 0 ? m->k->cluster[d] : 1;
         r = r * n + m->block->at[d] % n;
     }
-    return r;
+    return (Value1){.i = r};
 }
 
-static Value1 exec_warp(Sim *m, const Stmt *s)
+Value1 exec_warp(Sim *m, const Stmt *s)
 {
     Value1 r = {0};
     if (m->self == NULL || !m->k->uses_threads)
@@ -429,80 +465,29 @@ static DType call_type(const Stmt *s)
     return DT_I64;
 }
 
-void fence_proxy(Sim *m)
+Value1 exec_fence(Sim *m, const Stmt *s)
 {
     SimThread *t = m->self;
 
-    if (!t || !t->clock)
-        return;
-    vec_push(m->arena, &t->fences, t->clock[t->actor]);
-    t->clock[t->actor]++;
+    (void)s;
+    if (t && t->clock) {
+        vec_push(m->arena, &t->fences, t->clock[t->actor]);
+        t->clock[t->actor]++;
+    }
+    return NO_VALUE;
 }
 
-static Value1 call_value(Sim *m, const Stmt *s)
-{
-    switch (s->u.call.which) {
-    case INTRIN_SYNC_THREADS:
-    case INTRIN_BARRIER_ARRIVE: exec_sync(m, s); break;
-    case INTRIN_SYNC_WARP:
-        if (m->self && m->k->uses_threads)
-            threads_sync(m, s, SYNC_WARP, NULL);
-        break;
-    case INTRIN_SYNC_GRID:
-        if (m->self)
-            threads_sync(m, s, SYNC_GRID, NULL);
-        break;
-    case INTRIN_WAIT_PHASE:
-    case INTRIN_ARRIVE:
-    case INTRIN_ARRIVE_MMA:
-    case INTRIN_EXPECT_BYTES:
-    case INTRIN_ARRIVE_BYTES:
-    case INTRIN_ARRIVE_COPIES:
-        copy_wait_all(m);
-        exec_barrier(m, s);
-        break;
-    case INTRIN_CLUSTER_SYNC:
-    case INTRIN_CLUSTER_ARRIVE:
-    case INTRIN_CLUSTER_WAIT: exec_cluster(m, s); break;
-    case INTRIN_RNG_INIT:
-    case INTRIN_RNG_RAND:
-    case INTRIN_RNG_FLOAT: return exec_rng(m, s);
-    case INTRIN_COMMIT_COPIES: copy_commit(m); break;
-    case INTRIN_WAIT_ISSUED: copy_wait_issued(m, eval(m, s->u.call.arg[0]).i); break;
-    case INTRIN_WAIT_COPIES: copy_wait(m, eval(m, s->u.call.arg[0]).i); break;
-    case INTRIN_CLC_TRY: exec_clc(m, s); break;
-    case INTRIN_CLC_QUERY: return clc_query(m, s);
-    case INTRIN_BLOCK_RANK: return (Value1){.i = cluster_rank(m)};
-    case INTRIN_EXTERN:
-        if (s->u.call.text == NULL || strcmp(s->u.call.text, "printf") != 0)
-            sim_fail(m, s, "the simulator cannot call the C function '%s' [sim-extern]",
-                     s->u.call.text ? s->u.call.text : "");
-        exec_printf(m, s);
-        break;
-    case INTRIN_PREFETCH: break; /* nobody sees it */
-    case INTRIN_WIDE_LOAD:
-    case INTRIN_WIDE_STORE: exec_wide(m, s); break;
-    case INTRIN_PEER_COPY: exec_peer_copy(m, s); break;
-    case INTRIN_FENCE_PROXY: fence_proxy(m); break;
-    case INTRIN_COMMIT_STORES:
-    case INTRIN_WAIT_STORES: exec_stores(m, s); break;
-    case INTRIN_SETTLE:
-    case INTRIN_COMMIT_MMA:
-    case INTRIN_WAIT_MMA: exec_mma(m, s); break;
-    case INTRIN_SET_MAX_NREG:
-        if (m->self)
-            threads_wait_registers(m, arg_int(m, s, 0, 0));
-        break;
-    case INTRIN_PDL_TRIGGER:
-    case INTRIN_PDL_SYNC: break;
-    default: return exec_warp(m, s);
-    }
-    return (Value1){0};
-}
+static Value1 (*const simulate_row[INTRIN_COUNT])(Sim *m, const Stmt *s) = {
+#define INTRIN(id, name, narg, type, effects, simulate) simulate,
+#define ASYNC(id, name, word, narg, effects, commits, waits, simulate) simulate,
+#include "ir/intrin.def"
+#undef INTRIN
+#undef ASYNC
+};
 
 void exec_call(Sim *m, const Stmt *s)
 {
-    Value1 v = call_value(m, s);
+    Value1 v = simulate_row[s->u.call.which](m, s);
     if (s->u.call.bind)
         m->value[s->u.call.bind->id] = value_cast(call_type(s), s->u.call.bind->type, v);
 }

@@ -50,7 +50,20 @@ typedef enum { FLOW_NEXT, FLOW_BREAK, FLOW_CONTINUE, FLOW_RETURN } Flow;
 
 typedef struct SimThread SimThread; /* thread.c */
 typedef struct SimBlock SimBlock;
-typedef struct SimAgent SimAgent; /* async.c */
+
+/* Work beside the threads: async.c. */
+typedef struct SimAgent SimAgent;
+struct SimAgent {
+    const Stmt *s;
+    SimBlock *block;
+    SimBarrier *bar;
+    int64_t bytes;         /* that complete there */
+    const uint32_t *clock; /* of the thread that issued it */
+    int nclock;
+    uint32_t tick;
+    int mmas;              /* an arrival for these MMAs, an actor; 0: it has bytes, and lands */
+    void (*land)(Sim *m, const SimAgent *a);
+};
 
 /* Blocks that see each other's shared memory; one where there are no clusters. */
 typedef struct {
@@ -173,10 +186,7 @@ NORETURN void sim_give_up(Sim *m); /* after a message */
 /* copy_groups.c: by the running thread */
 void copy_issue(Sim *m, SimMem *mem, int64_t i, Value1 v);
 void copy_issued(Sim *m, const Stmt *store); /* the elements since the last are of one store */
-void copy_commit(Sim *m);
-void copy_wait(Sim *m, int64_t groups); /* until at most so many closed groups are in flight */
-void copy_wait_issued(Sim *m, int64_t left); /* until at most so many stores are */
-void copy_wait_all(Sim *m);             /* what is not in a group yet too */
+void copy_wait_all(Sim *m); /* what is not in a group yet too */
 
 /* global.c */
 void watch_global(Sim *m); /* for the kernel about to run */
@@ -198,11 +208,6 @@ void barrier_complete(Sim *m, SimBarrier *bar, int64_t bytes, const uint32_t *cl
                       uint32_t tick);
 void barrier_arrive_for(Sim *m, const Stmt *s, SimBarrier *bar, const uint32_t *clock, int nclock,
                         int agent, uint32_t tick);
-void exec_barrier(Sim *m, const Stmt *s);
-void exec_cluster(Sim *m, const Stmt *s);
-void fence_proxy(Sim *m);
-void exec_clc(Sim *m, const Stmt *s);         /* async.c */
-Value1 clc_query(Sim *m, const Stmt *s);
 bool launch_take(Sim *m, int64_t first[3]);   /* a cluster that has not started; machine.c */
 SimBlock *pair_block(Sim *m, const Stmt *s, int which); /* 0 or 1 of the two that do s together */
 void cluster_at_exit(Sim *m);
@@ -211,17 +216,16 @@ void block_must_live(Sim *m, const Stmt *s, const SimBlock *b);
 void barriers_at_end(Sim *m); /* of the blocks that ran together */
 
 /* async.c */
+void agent_sees(Sim *m, SimAgent *a); /* what the running thread has seen */
 void commit_mmas(Sim *m, const Stmt *s, SimBarrier *bar, SimBlock *block);
 void agent_land(Sim *m, SimAgent *a);
 bool agent_may_land(SimAgent *const *list, int i);
-void exec_stores(Sim *m, const Stmt *s);
 void agents_at_exit(Sim *m); /* of the running thread: it must have waited for its copies */
 
 /* flight.c */
 void register_touch(Sim *m, const SimMem *mem, int64_t i, bool write); /* mem->flight is not NULL */
 /* An MMA takes it as its result, or as an operand. */
 void register_take(Sim *m, const Stmt *s, const SimMem *mem, int64_t i, bool result);
-void exec_mma(Sim *m, const Stmt *s);
 
 /* generator.c: st[0] seed, st[1] offset, st[2] stream, st[3] kind, then the words of its state */
 void generator_init(uint64_t *st);
@@ -272,20 +276,27 @@ void simulate_cpu_pack(Sim *m, const Stmt *s);
 void simulate_matrix_load(Sim *m, const Stmt *s);  /* warp.c */
 void simulate_matrix_store(Sim *m, const Stmt *s);
 void simulate_mma(Sim *m, const Stmt *s);
-void simulate_tile_load(Sim *m, const Stmt *s); /* async.c */
+void simulate_group_mma(Sim *m, const Stmt *s); /* from here on in target/NAME/sim */
+void simulate_tile_load(Sim *m, const Stmt *s);
 void simulate_tile_store(Sim *m, const Stmt *s);
 void simulate_run_load(Sim *m, const Stmt *s);
 void simulate_im2col_load(Sim *m, const Stmt *s);
 void simulate_run_store(Sim *m, const Stmt *s);
-void simulate_group_mma(Sim *m, const Stmt *s); /* from here on in target/NAME/sim */
 void simulate_tensor_mma(Sim *m, const Stmt *s);
 void simulate_tensor_spread(Sim *m, const Stmt *s);
-void simulate_pair_load(Sim *m, const Stmt *s); /* async.c */
+void simulate_pair_load(Sim *m, const Stmt *s);
 void simulate_tensor_load(Sim *m, const Stmt *s);
 void simulate_tensor_store(Sim *m, const Stmt *s);
 
-/* intrin.c */
+/* intrin.c, and what rows of intrin.def name; the value is what the call gives. */
+#define NO_VALUE ((Value1){0})
 void exec_call(Sim *m, const Stmt *s);
+#define INTRIN(id, name, narg, type, effects, simulate) Value1 simulate(Sim *m, const Stmt *s);
+#define ASYNC(id, name, word, narg, effects, commits, waits, simulate)                             \
+    Value1 simulate(Sim *m, const Stmt *s);
+#include "ir/intrin.def"
+#undef INTRIN
+#undef ASYNC
 
 /* thread.c: coroutines, one per thread of the blocks that run together */
 struct SimThread {
