@@ -236,12 +236,12 @@ static double moved(Count *c, const Stmt *s, bool on_chip)
 {
     Moved m = {c, on_chip, INFINITY, 0};
 
-    if (s->kind == ST_TILE)
+    if (s->kind == ST_TILE) {
         m.most = most_on_chip(c, s);
-    if (s->kind == ST_TILE && s->u.tile.op->access)
-        s->u.tile.op->access(s, see_moved, &m);
-    else
+        tile_access(s, see_moved, &m);
+    } else {
         stmt_visit_expr(s, see_loaded, &m);
+    }
     if (s->kind == ST_STORE)
         see_element(&m, s->u.store.buf);
     if (s->kind == ST_ATOMIC)

@@ -34,29 +34,37 @@ def test_every_template_has_hints():
         get_roller_hints_from_func(len, ARCH)
 
 
-def test_hints_compile():
-    """What a hint of a product says is what the kernel of an example is built with."""
-    hint = carver.MatmulTemplate(256, 256, 256, trans_B=False).with_arch(ARCH).recommend_hints(1)[0]
-    (bm, bn), bk = hint.block, hint.rstep[0]
-    threads = bm // hint.warp[0] * (bn // hint.warp[1]) * 32
+def test_kernels_of_hints():
+    """What a hint describes computes what its template does."""
+    f = dict(in_dtype="float32", out_dtype="float32", accum_dtype="float32")
+    rows = (
+        (carver.MatmulTemplate(48, 40, 72, trans_A=True, **f), [(72, 48), (40, 72)]),
+        (carver.MatmulTemplate(48, 40, 72, trans_B=False, with_bias=True, **f), [(48, 72), (72, 40), (40,)]),
+        (carver.GEMVTemplate(40, 72, **f), [(1, 72), (40, 72)]),
+        (carver.GEMVTemplate(40, 72, trans_B=False, with_bias=True, **f), [(1, 72), (72, 40), (40,)]),
+        (carver.ElementwiseTemplate([6, 7, 5], "float32"), [(6, 7, 5)]),
+        (carver.GeneralReductionTemplate("RSR", [6, 7, 5], "float32"), [(6, 7, 5)]),
+        (carver.FlashAttentionTemplate(1, 2, 16, 40, 56, True, **f), [(1, 2, 40, 16), (1, 2, 56, 16), (1, 2, 56, 16)]),
+    )
+    for t, shapes in rows:
+        given = [randn(*shape, seed=i) for i, shape in enumerate(shapes)]
+        expected = built(t)(*given)
+        for target, run in (("cpu", "cpu"), ("cuda -arch=sm_90a", "sim -arch=sm_90a"), ("hip -mcpu=gfx942", None)):
+            hint = t.with_arch(carver.get_arch(target)).recommend_hints(1)[0]
+            if run is not None:
+                near(tilelang.compile(t.kernel(hint), out_idx=[-1], target=run)(*given), expected, 2e-2)
 
-    @T.prim_func
-    def main(A: T.Tensor((256, 256), "float16"), B: T.Tensor((256, 256), "float16"),
-             C: T.Tensor((256, 256), "float32")):
-        with T.Kernel(256 // bn, 256 // bm, threads=threads) as (bx, by):
-            As = T.alloc_shared((bm, bk), "float16")
-            Bs = T.alloc_shared((bk, bn), "float16")
-            Cl = T.alloc_fragment((bm, bn), "float32")
-            T.clear(Cl)
-            for k in T.Pipelined(256 // bk, num_stages=hint.pipeline_stage):
-                T.copy(A[by * bm, k * bk], As)
-                T.copy(B[k * bk, bx * bn], Bs)
-                T.gemm(As, Bs, Cl)
-            T.copy(Cl, C[by * bm, bx * bn])
 
-    a, b = (randn(256, 256, seed=s).astype("float16") for s in (0, 1))
-    near(tilelang.compile(main, out_idx=[2], target="sim -arch=sm_90a")(a, b),
-         a.astype("f4") @ b.astype("f4"), 1e-2)
+def test_hints_follow_the_machine():
+    """A large product wants wide tiles and matrix instructions where there are some."""
+    t = carver.MatmulTemplate(4096, 4096, 4096, accum_dtype="float32")
+    for target, tc in (("cuda -arch=sm_75", True), ("hip -mcpu=gfx942", True), ("cpu", False)):
+        hint = t.with_arch(carver.get_arch(target)).recommend_hints(1)[0]
+        assert min(hint.block) >= 128 and hint.use_tc is tc, (target, hint)
+    few = carver.MatmulTemplate(16, 4096, 4096, accum_dtype="float32").with_arch(ARCH).recommend_hints(1)[0]
+    assert few.block[0] == 16 and few.block[1] <= 64, few
+    with raises(RuntimeError, "accumulated in int8"):
+        carver.MatmulTemplate(64, 64, 64, in_dtype="float16", accum_dtype="int8").with_arch(ARCH).recommend_hints(1)
 
 
 def built(template):
@@ -86,8 +94,11 @@ def test_machines():
     assert driver.get_num_sms() > 0 and driver.get_registers_per_block() >= 32768
     assert driver.get_shared_memory_per_block(format="kb") * 1024 == \
         driver.get_shared_memory_per_block()
-    with raises(NotImplementedError, "AMD"):
-        carver.CDNA()
+    amd = carver.get_arch("hip -mcpu=gfx942")
+    assert isinstance(amd, carver.CDNA) and amd.warp_size == 64 and amd.compute_max_core == 304
+    for kind in (carver.RDNA, carver.METAL):
+        with raises(NotImplementedError, "no such target"):
+            kind()
 
 
 def test_layouts_repeat():

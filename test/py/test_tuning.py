@@ -54,7 +54,7 @@ def test_a_crash_and_a_hang_are_left_out():
     tuner = AutoTuner.from_kernel(twice, [{"kind": 1}, {"kind": 0}, {"kind": 2}, {"kind": 3}])
     tuner.set_compile_args(out_idx=-1, target="c").set_profile_args(warmup=1, rep=1)
     start = time.monotonic()
-    found = tuner.run(timeout=4)
+    found = tuner.run(timeout=10)
     assert found.config["kind"] in (0, 3) and found.latency > 0
     assert time.monotonic() - start < 60
     x = randn(32)

@@ -56,25 +56,30 @@ def elementwise(shape, dtype):
     return increment
 
 
-def reduction(structure, shape, dtype):
-    """The sum along the axes called R; rows are what is left of the others."""
+def extents(structure, shape):
+    """(the axes called S, how many elements they have, how many those called R have)"""
     letters = structure.upper()
     if len(letters) != len(shape) or set(letters) - {"S", "R"}:
         raise ValueError("%r does not say S or R of each of %d axes" % (structure, len(shape)))
     kept = [n for n, s in zip(shape, letters) if s == "S"] or [1]
-    summed = [n for n, s in zip(shape, letters) if s == "R"]
-    rows, steps = math.prod(kept), math.prod(summed)
+    return kept, math.prod(kept), math.prod(n for n, s in zip(shape, letters) if s == "R")
 
-    def place(row, step):
-        """The element that is the step-th of a row's sum, in the flat tensor."""
-        at, scale = 0, 1
-        for n, s in zip(reversed(list(shape)), reversed(letters)):
-            if s == "S":
-                at, row = at + row % n * scale, row // n
-            else:
-                at, step = at + step % n * scale, step // n
-            scale *= n
-        return at
+
+def element(structure, shape, row, step):
+    """The element that is the step-th of a row's sum, in the flat tensor."""
+    at, scale = 0, 1
+    for n, s in zip(reversed(list(shape)), reversed(structure.upper())):
+        if s == "S":
+            at, row = at + row % n * scale, row // n
+        else:
+            at, step = at + step % n * scale, step // n
+        scale *= n
+    return at
+
+
+def reduction(structure, shape, dtype):
+    """The sum along the axes called R; rows are what is left of the others."""
+    kept, rows, steps = extents(structure, shape)
 
     @T.prim_func
     def sums(A: T.Tensor(shape, dtype), B: T.Tensor(kept, dtype)):
@@ -85,7 +90,7 @@ def reduction(structure, shape, dtype):
                 if bx * 64 + i < rows:
                     total = T.alloc_var("float32", init=0)
                     for k in T.serial(steps):
-                        total += T.cast(a[place(bx * 64 + i, k)], "float32")
+                        total += T.cast(a[element(structure, shape, bx * 64 + i, k)], "float32")
                     b[bx * 64 + i] = total
 
     return sums

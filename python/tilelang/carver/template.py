@@ -1,11 +1,15 @@
-"""Computations and the tiles they are cut into.  Tiles that fit are ranked by the bytes they move,
-then by how evenly they fill the machine."""
+"""Computations and the tiles they are cut into.  A hint describes a kernel, `template.kernel(hint)`; hints are ranked by
+the time that the model of tilelang.tune expects of it on the machine, without running it."""
 
 import itertools
+import math
+import warnings
 
-from . import function
+from . import function, tiles
 from .arch import auto_infer_current_arch, is_cuda_arch
 from .roller import Hint, NoRasterization, Rasterization2DColumn
+
+CANDIDATES = 64  # hints that are lowered, the least traffic first
 
 
 def _bytes(dtype):
@@ -16,6 +20,15 @@ def _bytes(dtype):
 
 def _cdiv(a, b):
     return -(-a // b)
+
+
+def _lower(func, target):
+    """The kernel without its code."""
+    from ..jit import _finish
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _finish(func, func._take, None, target, None, None, func.__name__, no_build=True)[0]
 
 
 class BaseTemplate:
@@ -32,8 +45,35 @@ class BaseTemplate:
             self._arch = auto_infer_current_arch()
         return self._arch
 
+    def _expect(self, hint):
+        """Milliseconds by the model; the hint says what the kernel really has.  None: the machine refuses it."""
+        from ..tune import model
+
+        target = self.arch.told
+        try:
+            facts = model.facts_of(_lower(self.kernel(hint), target))
+        except (RuntimeError, ValueError) as why:
+            self._refused = why
+            return None
+        launch = facts["launches"][0]
+        if hint.pipeline_stage > 1:
+            hint.pipeline_stage = max(1, min(hint.pipeline_stage, launch["stages"]))
+        hint.use_tc = bool(launch["mma"])
+        return model.milliseconds(facts, model.machine_of(target))
+
     def recommend_hints(self, topk=10):
-        return [h for _, h in sorted(self._hints(), key=lambda x: x[0])[:topk]]
+        some, self._refused = {}, None
+        for _, hint in sorted(self._hints(), key=lambda x: x[0])[:max(CANDIDATES, topk)]:
+            expected = self._expect(hint)
+            if expected is not None:
+                some.setdefault(str(hint), (expected, len(some), hint))
+        if not some and self._refused is not None:
+            raise self._refused
+        return [hint for _, _, hint in sorted(some.values(), key=lambda x: x[:2])[:topk]]
+
+    def kernel(self, hint):
+        """The computation in the tiles of a hint: a function to compile, tune or print."""
+        raise NotImplementedError("%s has no kernel" % type(self).__name__)
 
     def get_hardware_aware_configs(self, arch=None, topk=10):
         return (self.with_arch(arch) if arch else self).recommend_hints(topk)
@@ -69,32 +109,34 @@ class MatmulTemplate(BaseTemplate):
         return function.matmul(self.M, self.N, self.K, self.trans_A, self.trans_B, self.in_dtype,
                                self.out_dtype, self.accum_dtype, self.with_bias)
 
+    def kernel(self, hint):
+        (bm, bn), (wm, wn) = hint.block, hint.warp
+        return tiles.matmul(self.M, self.N, self.K, self.trans_A, self.trans_B, self.in_dtype, self.out_dtype,
+                            self.accum_dtype, self.with_bias, bm, bn, hint.rstep[0], hint.pipeline_stage,
+                            bm // wm * (bn // wn) * self.arch.warp_size)
+
     def _hints(self):
         size, accum, arch = _bytes(self.in_dtype), _bytes(self.accum_dtype), self.arch
-        sizes = [n for n in (16, 32, 64, 128, 256)]
+        sizes = (16, 32, 64, 128, 256)
         for bm, bn in itertools.product(sizes, sizes):
-            if bm > max(16, self.M) or bn > max(16, self.N):
+            if bm > max(16, 2 * self.M - 1) or bn > max(16, 2 * self.N - 1):
                 continue
+            blocks = _cdiv(self.M, bm) * _cdiv(self.N, bn)
+            idle = _cdiv(blocks, arch.compute_max_core) * arch.compute_max_core / blocks
+            plan = Rasterization2DColumn(8) if blocks > 4 * arch.compute_max_core else NoRasterization()
             for wm, wn in ((1, 1), (1, 2), (2, 1), (2, 2), (2, 4), (4, 2)):
                 if bm // wm < 16 or bn // wn < 16:
                     continue
-                if bm * bn * accum / (wm * wn * 32 * 4) > 160:  # accumulators of one thread
-                    continue
+                if bm * bn * accum / (wm * wn * arch.warp_size * 4) > 160 and not arch.warp_size == 1:
+                    continue  # accumulators of one thread
                 for bk, stages in itertools.product((32, 64), (2, 3, 4)):
-                    if (bm + bn) * bk * size * stages > arch.smem_cap:
+                    if (bm + bn) * bk * size * stages > arch.smem_cap or bk > max(32, 2 * self.K - 1):
                         continue
-                    blocks = _cdiv(self.M, bm) * _cdiv(self.N, bn)
-                    waves = _cdiv(blocks, max(arch.compute_max_core, 1))
                     traffic = blocks * _cdiv(self.K, bk) * (bm + bn) * bk * size
-                    idle = waves * arch.compute_max_core / blocks
-                    work = wm * wn
-                    plan = Rasterization2DColumn(8) if blocks > 4 * arch.compute_max_core \
-                        else NoRasterization()
-                    score = (traffic * idle, abs(work - 4), abs(stages - 3), -bk)
-                    yield score, Hint(arch=arch, block=[bm, bn], warp=[bm // wm, bn // wn],
-                                      rstep=[bk], use_tc=True, pipeline_stage=stages,
-                                      use_async=is_cuda_arch(arch), rasterization_plan=plan,
-                                      vectorize={"A_reindex": 8, "B_reindex": 8})
+                    score = (traffic * idle, abs(wm * wn - 4), abs(stages - 3), -bk)
+                    yield score, Hint(arch=arch, block=[bm, bn], warp=[bm // wm, bn // wn], rstep=[bk],
+                                      pipeline_stage=stages, use_async=is_cuda_arch(arch),
+                                      rasterization_plan=plan, vectorize={"A_reindex": 8, "B_reindex": 8})
 
 
 class GEMVTemplate(BaseTemplate):
@@ -108,11 +150,16 @@ class GEMVTemplate(BaseTemplate):
         return function.matmul(1, self.N, self.K, False, self.trans_B, self.in_dtype,
                                self.out_dtype, self.accum_dtype, self.with_bias)
 
+    def kernel(self, hint):
+        threads = max(hint.block[1] * hint.reduce_thread[0], self.arch.warp_size)
+        return tiles.gemv(self.N, self.K, self.trans_B, self.in_dtype, self.out_dtype, self.accum_dtype,
+                          self.with_bias, hint.block[1], hint.rstep[0], threads)
+
     def _hints(self):
+        vector = max(1, int(16 / _bytes(self.in_dtype)))
         for bn, rt in itertools.product((1, 2, 4, 8, 16, 32), (8, 16, 32, 64, 128)):
-            if bn * rt > 1024 or bn > self.N:
+            if bn * rt > 1024 or bn > self.N or rt * vector > max(8 * vector, 2 * self.K - 1):
                 continue
-            vector = max(1, int(16 / _bytes(self.in_dtype)))
             yield (abs(bn * rt - 128), rt), Hint(
                 arch=self.arch, block=[1, bn], thread=[1, bn], rstep=[rt * vector],
                 reduce_thread=[rt], vectorize={"A": vector, "B": vector})
@@ -126,19 +173,21 @@ class ElementwiseTemplate(BaseTemplate):
     def _function(self):
         return function.elementwise(self.shape, self.dtype)
 
+    def kernel(self, hint):
+        return tiles.elementwise(self.shape, self.dtype, math.prod(hint.block), max(hint.thread[-1], self.arch.warp_size))
+
     def _hints(self):
-        last = self.shape[-1]
-        for width, rows in itertools.product((32, 64, 128, 256, 512), (1, 2, 4, 8)):
-            if width > max(32, last):
+        last, vector = self.shape[-1], max(1, int(16 / _bytes(self.dtype)))
+        for width, rows, threads in itertools.product((32, 64, 128, 256, 512, 1024), (1, 2, 4, 8), (64, 128, 256)):
+            if width > max(32, 2 * last - 1) or threads > width * rows or (rows > 1 and len(self.shape) == 1):
                 continue
             block = [1] * (len(self.shape) - 1) + [width]
             if len(block) > 1:
                 block[-2] = rows
-            elif rows > 1:
-                continue
-            yield (abs(width * rows - 512), -width), Hint(
-                arch=self.arch, block=block, thread=[min(width, 128)],
-                vectorize={"A": 4} if width % 4 == 0 else {})
+            each = width * rows // threads
+            yield (abs(each - vector), abs(threads - 128)), Hint(
+                arch=self.arch, block=block, thread=[1] * (len(block) - 1) + [threads],
+                vectorize={"A": min(each, vector)} if each > 1 else {})
 
 
 class GeneralReductionTemplate(BaseTemplate):
@@ -149,17 +198,22 @@ class GeneralReductionTemplate(BaseTemplate):
     def _function(self):
         return function.reduction(self.structure, self.shape, self.dtype)
 
+    def kernel(self, hint):
+        tile, step = math.prod(hint.block), math.prod(hint.rstep)
+        threads = max(min(tile, 128) * hint.reduce_thread[0], self.arch.warp_size)
+        return tiles.reduction(self.structure, self.shape, self.dtype, tile, step, min(threads, 1024))
+
     def _hints(self):
         spatial = [n for s, n in zip(self.structure, self.shape) if s.upper() == "S"]
         reduce = [n for s, n in zip(self.structure, self.shape) if s.upper() == "R"]
-        for tile, step in itertools.product((1, 2, 4, 8, 16, 32, 64, 128), (16, 32, 64, 128)):
-            block = [1] * max(len(spatial) - 1, 0) + [tile] * bool(spatial)
-            if spatial and tile > spatial[-1]:
+        for tile, step in itertools.product((1, 2, 4, 8, 16, 32, 64, 128), (16, 32, 64, 128, 256, 512, 1024)):
+            if tile > (spatial[-1] if spatial else 1) or step > max(16, 2 * math.prod(reduce) - 1):
                 continue
+            block = [1] * max(len(spatial) - 1, 0) + [tile] * bool(spatial)
             yield (abs(tile * step - 4096), -step), Hint(
-                arch=self.arch, block=block, thread=[min(tile, 128)],
-                rstep=[1] * (len(reduce) - 1) + [min(step, reduce[-1])] if reduce else [],
-                reduce_thread=[32 if tile < 32 else 1])
+                arch=self.arch, block=block, thread=[1] * max(len(block) - 1, 0) + [min(tile, 128)],
+                rstep=[1] * (len(reduce) - 1) + [step] if reduce else [],
+                reduce_thread=[min(32, step, max(1, 256 // tile)) if reduce else 1])
 
 
 class FlashAttentionTemplate(BaseTemplate):
@@ -175,14 +229,22 @@ class FlashAttentionTemplate(BaseTemplate):
         return function.attention(self.batch, self.heads, self.seq, self.kv, self.head_dim,
                                   self.is_causal, self.in_dtype, self.out_dtype, self.accum_dtype)
 
+    def kernel(self, hint):
+        _, _, bm, bn = hint.block
+        return tiles.attention(self.batch, self.heads, self.seq, self.kv, self.head_dim, self.is_causal, self.in_dtype,
+                               self.out_dtype, self.accum_dtype, bm, bn, hint.pipeline_stage,
+                               bm // hint.warp[2] * self.arch.warp_size)
+
     def _hints(self):
         size = _bytes(self.in_dtype)
-        for bm, bn, stages in itertools.product((64, 128), (32, 64, 128), (1, 2, 3)):
-            if (bm + 2 * stages * bn) * self.head_dim * size > self.arch.smem_cap:
+        for bm, bn, warps, stages in itertools.product((32, 64, 128, 256), (32, 64, 128), (2, 4, 8), (1, 2, 3)):
+            if (bm + 2 * stages * bn) * self.head_dim * size > self.arch.smem_cap or bm // warps < 16:
                 continue
-            yield (abs(bm - 128), abs(bn - 64), abs(stages - 2)), Hint(
-                arch=self.arch, block=[1, 1, bm, bn], warp=[1, 1, bm // 4, bn],
-                rstep=[self.head_dim], use_tc=True, pipeline_stage=stages)
+            if bm > max(32, 2 * self.seq - 1) or bn > max(32, 2 * self.kv - 1):
+                continue
+            yield (abs(bm - 128), abs(bn - 64), abs(warps - 8), abs(stages - 2)), Hint(
+                arch=self.arch, block=[1, 1, bm, bn], warp=[1, 1, bm // warps, bn],
+                rstep=[self.head_dim], pipeline_stage=stages)
 
 
 class ConvTemplate(MatmulTemplate):

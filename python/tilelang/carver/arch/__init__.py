@@ -14,7 +14,33 @@ class CPU(TileDevice):
         import os
 
         super().__init__(target)
+        self.smem_cap = 1 << 20  # tiles stay in the second cache of a core
         self.compute_max_core = os.cpu_count() or 1
+
+
+class CDNA(TileDevice):
+    """AMD GPUs."""
+    platform = "CDNA"
+
+    def __init__(self, target="hip"):
+        super().__init__(target)
+
+
+class WebGPU(TileDevice):
+    platform = "WebGPU"
+
+    def __init__(self, target="webgpu"):
+        super().__init__(target)
+
+
+class RDNA(TileDevice):
+    def __init__(self, target="rdna"):
+        raise NotImplementedError("%s: there is no such target" % target)
+
+
+class METAL(RDNA):
+    def __init__(self, target="metal"):
+        super().__init__(target)
 
 
 def is_cdna_arch(arch):
@@ -27,18 +53,9 @@ def is_cpu_arch(arch):
 
 def get_arch(target="cuda"):
     text = determine_target(target)
-    return CPU(text) if text.startswith("cpu") else CUDA(text)
+    kinds = {"cpu": CPU, "hip": CDNA, "webgpu": WebGPU}
+    return kinds.get(text.split()[0], CUDA)(text)
 
 
 def auto_infer_current_arch():
     return get_arch("auto")
-
-
-class CDNA(TileDevice):
-    platform = "CDNA"
-
-    def __init__(self, target="hip"):
-        raise NotImplementedError("%s: AMD GPUs are not supported" % target)
-
-
-RDNA = METAL = CDNA

@@ -10,17 +10,12 @@ class CUDA(TileDevice):
 
     def __init__(self, target="cuda"):
         super().__init__(target)
-        said = str(self.target)
-        here = "-arch=" not in said and "-model=" not in said
-        machine = _core.target(said + " -arch=" + driver._arch() if here else said)
+        here = "-arch=" not in self.name and "-model=" not in self.name
+        if here:
+            self.told = self.name + " -arch=" + driver._arch()
+        machine = _core.target(self.told)
+        self._facts(machine)
         self.sm_version = self.compute_capability = machine["level"]
-        self.reg_cap = machine["registers"]
-        self.warp_size = machine["lanes"]
-        self.smem_cap = machine["shared_block"]
-        self.max_smem_usage = 2 * self.smem_cap
-        self.compute_max_core = machine["units"]
-        self.l2_cache_size_bytes = machine["cache_bytes"]
-        self.bandwidth = [machine["memory_gbs"], 12080]
         self.peak_tflops = 2e-3 * machine["mma_rate"] * machine["units"] * machine["clock_ghz"]
         if here:
             self.compute_max_core = driver.get_num_sms()
