@@ -20,7 +20,10 @@ export async function open() {
     }
     requiredLimits.maxStorageBufferBindingSize = adapter.limits.maxStorageBufferBindingSize;
     requiredLimits.maxBufferSize = adapter.limits.maxBufferSize;
-    return adapter.requestDevice({requiredLimits});
+    for (const name of features) {
+        if (!adapter.features.has(name)) throw new Error(`the kernel needs ${name}; this adapter does not have it`);
+    }
+    return adapter.requestDevice({requiredLimits, requiredFeatures: features});
 }
 
 const built = new WeakMap(); // device -> pipelines by kernel

@@ -63,6 +63,8 @@ typedef struct {
     void (*index)(Emit *e, const Buffer *b, const Expr *at, int64_t n);
     /* An element of memory that is not read as name[index]; false: it is. */
     bool (*element)(Emit *e, const Buffer *b, const Expr *at);
+    /* Whether narrow elements lie in a type of the language; NULL: legalise puts them in words. */
+    bool (*typed)(const Emit *e, const Buffer *b);
     /* The number that such an element of a narrow float is, read in a way of its own; false: as
      * tl_T_to_f32 of the element. */
     bool (*decoded)(Emit *e, const Buffer *b, const Expr *at);

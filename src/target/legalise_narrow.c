@@ -15,6 +15,12 @@ static bool is_lacked(const Legal *l, DType t)
     return t != DT_HANDLE && bits < WORD && !(l->lacks & LACK_BYTES) == (bits == 16);
 }
 
+/* Whose elements the language has no type for. */
+static bool in_words(const Legal *l, const Buffer *b)
+{
+    return is_lacked(l, b->type) && !(l->e->say->typed && l->e->say->typed(l->e, b));
+}
+
 /* Of an integer type that values are not computed in. */
 static bool is_small(const Legal *l, DType t)
 {
@@ -207,7 +213,7 @@ static const Expr *lower_expr(Ir *ir, const Expr *x, void *arg)
         kid[i] = lower_expr(ir, x->kid[i], l);
         same &= kid[i] == x->kid[i];
     }
-    if (x->op == EX_LOAD && is_lacked(l, x->u.buf->type))
+    if (x->op == EX_LOAD && in_words(l, x->u.buf))
         r = lower_load(l, x, kid);
     else if (is_small(l, (DType)x->type))
         r = lower_small(l, x, kid);
@@ -337,7 +343,7 @@ static const Stmt *lower_store(Ir *ir, const Stmt *s, void *arg)
         return s;
     const Expr *at = s->u.store.at[0], *value = s->u.store.value, *guard = s->u.store.guard;
     int lanes = MAX(at->lanes, value->lanes);
-    bool lacked = is_lacked(l, s->u.store.buf->type);
+    bool lacked = in_words(l, s->u.store.buf);
     if (lacked && lanes > 1 && fills_words(l, s, lanes))
         return store_words(l, s, lanes);
     for (int i = 0; (lacked || lanes > 1) && i < lanes; i++) {

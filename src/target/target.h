@@ -21,6 +21,7 @@ struct TargetSpec {
     const char *ignored; /* words that were taken and have no effect, with blanks between */
     bool profile;        /* -profile: kernels write down when they do what */
     bool own_halves;     /* float16 is converted by the device's own instructions */
+    bool half_type;      /* float16 lies in memory as a type of the language */
     int vector_bytes;    /* 64 AVX-512, 32 AVX2, 16 otherwise */
     bool has_vnni, has_bf16, has_amx;
     int64_t l1_bytes, l2_bytes,

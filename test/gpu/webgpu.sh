@@ -29,13 +29,15 @@ check() {
     esac
 }
 
-# half WORDS…: float16 by the adapter's own conversions
+# half OPTION WORD WORDS…: float16 by what the adapter has of it, which the text says by WORD
 half() {
-    own=$("$tl" build "$@" -q --source --target "webgpu -own-halves" 2>&1 | grep -c pack2x16float)
-    text=$(run "$@" -q --target "webgpu -own-halves")
+    option=$1 word=$2
+    shift 2
+    own=$("$tl" build "$@" -q --source --target "webgpu $option" 2>&1 | grep -c "$word")
+    text=$(run "$@" -q --target "webgpu $option")
     case $own:$text in
     [1-9]*PASS*) echo ok ;;
-    *) echo "FAIL $* with -own-halves: $text" ;;
+    *) echo "FAIL $* with $option: $text" ;;
     esac
 }
 
@@ -115,8 +117,12 @@ test/kernel/copy_types.py src=float32 dst=float4_e2m1fn
 --unsupported-here test/kernel/types.py:arithmetic dtype=int64
 --unsupported-here test/kernel/types.py:arithmetic dtype=float64
 X
-half test/kernel/half_steps.py:adds >>"$log/a"
-half examples/flash_attention.py S=64 H=1 D=32 dtype=float16 >>"$log/a"
+half -own-halves pack2x16float test/kernel/half_steps.py:adds >>"$log/a"
+half -own-halves pack2x16float examples/flash_attention.py S=64 H=1 D=32 dtype=float16 >>"$log/a"
+half -f16 'array<f16' test/kernel/half_steps.py:adds >>"$log/a"
+half -f16 'array<f16' test/kernel/half_steps.py:nans >>"$log/a"
+half -f16 'array<f16' examples/gemm_dynamic.py M=40 N=33 K=50 dtype=float16 block_M=32 block_N=32 block_K=32 >>"$log/a"
+half "-f16 -own-halves" 'array<f16' examples/flash_attention.py S=64 H=1 D=32 dtype=float16 >>"$log/a"
 says "assertion failed: the tenth block" test/kernel/assert_fails.py N=40 >>"$log/a"
 runs | awk "NR % $every == 7 % $every" | while read -r line; do
     set -f

@@ -320,6 +320,7 @@ static void put_limits(Script *s)
                "maxComputeInvocationsPerWorkgroup: %lld, maxComputeWorkgroupSizeX: %lld, "
                "maxStorageBuffersPerShaderStage: %lld};\n", (long long)bytes, (long long)threads,
                (long long)threads, (long long)buffers);
+    str_printf(s->out, "const features = [%s];\n", s->b->spec->half_type ? "\"shader-f16\"" : "");
 }
 
 static void put_module(Script *s)

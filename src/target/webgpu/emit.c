@@ -171,12 +171,19 @@ static void emit_decl(Emit *e, const Buffer *b)
         return;
     if (b->scope == MEM_VAR)
         emit_line(e, "var %s: %s;", name, wgsl_value_type(b->type));
+    else if ((b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL) && wgsl_is_half(wgsl_of(e), b))
+        emit_line(e, "var %s: array<f16, %lld>;", name, (long long)stored_elems(e->k, b));
     else if (b->scope == MEM_FRAGMENT || b->scope == MEM_LOCAL)
         emit_line(e, "var %s: array<%s, %lld>;", name, wgsl_storage_type(b->type),
                   (long long)(bytes + 3) / 4);
     else
         diag_fail(e->k->diag, b->span, "'%s' is in %s memory, which target %s does not have "
                   "[unsupported-here]", b->name, mem_name(b->scope), e->spec->text);
+}
+
+static bool is_typed(const Emit *e, const Buffer *b)
+{
+    return wgsl_is_half((const Wgsl *)e, b);
 }
 
 static const Dialect dialect = {
@@ -206,6 +213,8 @@ static const Dialect dialect = {
     .ffs = {"tl_ffs"},
     .fns = "tl_fns",
     .element = wgsl_element,
+    .typed = is_typed,
+    .decoded = wgsl_decoded,
     .own = emit_own,
     .declare = emit_decl,
     .loop = wgsl_loop,
@@ -334,7 +343,8 @@ static void put_none(const Kernel *k, const Wgsl *w, Str *out)
         const Place *p = k->launch.args.at[i].slot ? map_get(&w->places, k->launch.args.at[i].buf)
                                                    : NULL;
         if (p) {
-            str_printf(out, "    tl_none = arrayLength(&%s) >> 29u;\n", p->name);
+            str_printf(out, "    tl_none = arrayLength(&%s) >> %du;\n", p->name,
+                       strcmp(p->type, "f16") ? 29 : 30);
             return;
         }
     }
@@ -396,10 +406,13 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
     map_init_text(&w.e.routines, a);
     map_init(&w.places, a);
     map_init(&w.atomics, a);
+    map_init(&w.worded, a);
     map_init(&w.written, a);
     name_for_c(w.e.names);
     for (int i = 0; i < COUNT(taken); i++)
         name_reserve(w.e.names, taken[i]);
+    for (int i = 0; i < f->kernels.n; i++)
+        wgsl_see_halves(&w, f->kernels.at[i]);
     for (int i = 0; i < f->kernels.n; i++) {
         lowered[i] = f->kernels.at[i]->body;
         prepare(&w, f->kernels.at[i], &w.uses[i]);
@@ -409,6 +422,7 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
         emit_kernel(&w, f->kernels.at[i], &w.uses[i]);
         f->kernels.at[i]->body = lowered[i]; /* the simulator runs what was not legalised */
     }
-    str_printf(out, "// %s, made by tilelang for %s\n", f->name, spec->text);
+    str_printf(out, "// %s, made by tilelang for %s\n%s", f->name, spec->text,
+               spec->half_type && strstr(body.s, "f16") ? "enable f16;\n" : "");
     put_texts(&w, body.s, file + !spec->own_halves, out);
 }

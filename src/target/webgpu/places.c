@@ -6,6 +6,12 @@
  * alone: floats are their bits there. */
 #include "target/webgpu/webgpu.h"
 
+/* Of an element of b, as it lies there. */
+static const char *type_of(Wgsl *w, const Buffer *b)
+{
+    return wgsl_is_half(w, b) ? "f16" : wgsl_storage_type(b->type);
+}
+
 /* ---- who is where ---------------------------------------------------------------------------- */
 
 static bool see_atomic(const Stmt *s, void *arg)
@@ -26,7 +32,7 @@ static Place *new_place(Wgsl *w, const Buffer *b, const char *name, int64_t n)
 {
     Place *p = NEW(w->e.arena, Place);
 
-    *p = (Place){.name = name, .type = wgsl_storage_type(b->type), .n = n, .binding = -1,
+    *p = (Place){.name = name, .type = type_of(w, b), .n = n, .binding = -1,
                  .atomic = map_has(&w->atomics, b)};
     if (p->atomic && strcmp(p->type, "f32") == 0)
         p->type = "u32";
@@ -132,15 +138,17 @@ static void declare_group(Wgsl *w, const Extent *x, int n, int group)
                                 : buffer_name(&w->e, x[group].b);
     Place all = {.name = name,
                  .type = same && !(atomic && !strcmp(type, "f32")) ? type : "u32",
-                 .n = (to - from) / 4, .atomic = atomic};
+                 .atomic = atomic};
+    int each = !strcmp(all.type, "f16") ? 2 : 4;
+    all.n = (to - from) / each;
     declare(w, &all, "var<workgroup>");
     for (int i = 0; i < n; i++) {
         if (x[i].group != group)
             continue;
         Place *p = map_get(&w->places, x[i].b);
         *p = all;
-        p->first = (x[i].from - from) / 4;
-        BUG((x[i].from - from) % 4, "a tile that starts within a word");
+        p->first = (x[i].from - from) / each;
+        BUG((x[i].from - from) % each, "a tile that starts within a word");
     }
 }
 
@@ -176,7 +184,7 @@ static void put_place(Emit *e, const Place *p, const Expr *at)
 bool wgsl_element(Emit *e, const Buffer *b, const Expr *at)
 {
     const Place *p = place_of(e, b);
-    const char *type = wgsl_storage_type(b->type);
+    const char *type = type_of(wgsl_of(e), b);
     bool bits = p && strcmp(p->type, type) != 0;
 
     if (!p)
@@ -187,6 +195,18 @@ bool wgsl_element(Emit *e, const Buffer *b, const Expr *at)
     put_place(e, p, at);
     str_puts(e->out, p->atomic ? ")" : "");
     str_puts(e->out, bits ? ")" : "");
+    return true;
+}
+
+/* An element of an array of f16 is the number. */
+bool wgsl_decoded(Emit *e, const Buffer *b, const Expr *at)
+{
+    if (!wgsl_is_half(wgsl_of(e), b))
+        return false;
+    str_puts(e->out, "f32(");
+    if (!wgsl_element(e, b, at))
+        put_place(e, &(Place){.name = buffer_name(e, b)}, at);
+    str_putc(e->out, ')');
     return true;
 }
 
@@ -205,6 +225,13 @@ static void store_one(Emit *e, const Buffer *b, const Expr *at, const Expr *valu
     const Place *p = b->scope == MEM_VAR ? NULL : place_of(e, b);
 
     emit_indent(e);
+    if (wgsl_is_half(wgsl_of(e), b)) {
+        put_place(e, p ? p : &(Place){.name = buffer_name(e, b)}, at);
+        str_puts(e->out, " = f16(");
+        emit_stored(e, DT_F32, expr_cast(e->ir, DT_F32, expr_cast(e->ir, DT_F16, value)));
+        str_puts(e->out, ");\n");
+        return;
+    }
     if (!p) {
         emit_store(e, b, at, value);
         return;

@@ -59,7 +59,22 @@ static const char *show_half(Arena *a, const TargetSpec *s)
     return s->own_halves ? "" : NULL;
 }
 
+static bool take_type(Arena *a, TargetSpec *s, const char *value, const char **why)
+{
+    (void)a;
+    (void)value;
+    (void)why;
+    return s->half_type = true;
+}
+
+static const char *show_type(Arena *a, const TargetSpec *s)
+{
+    (void)a;
+    return s->half_type ? "" : NULL;
+}
+
 static const TargetOption options[] = {
+    {"-f16", take_type, show_type, "float16 in memory by the type f16 (feature shader-f16)"},
     {"-own-halves", take_half, show_half, "float16 by the adapter's own conversions"},
     {0},
 };

@@ -20,6 +20,7 @@ typedef struct {
     Uses *uses, *now; /* by kernel; of the one at hand */
     Map places;  /* Buffer that is nobody's view -> Place */
     Map atomics; /* likewise, where an atomic touches it */
+    Map worded;  /* likewise, where somebody wants its words */
     Map written; /* tensors that some kernel writes */
     int nbinding; /* of all kernels */
     Str asserts;  /* what T.device_assert says, by number */
@@ -48,6 +49,10 @@ void webgpu_bundle(const TargetBundle *b);
 /* ---- say.c */
 const Stmt *wgsl_say(Emit *e, const Stmt *body);
 
+/* ---- half.c */
+void wgsl_see_halves(Wgsl *w, Kernel *k); /* of every kernel, before the first is legalised */
+bool wgsl_is_half(const Wgsl *w, const Buffer *b); /* in an array of f16 */
+
 /* ---- tiles.c: see Machine */
 TileChoice webgpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, unsigned trans,
                              int cores);
@@ -60,6 +65,7 @@ void wgsl_loop(Emit *e, const Stmt *s);
 void wgsl_see_atomics(Wgsl *w, const Stmt *body);
 void wgsl_place_tensors(Wgsl *w);
 void wgsl_place_shared(Wgsl *w, const Kernel *k); /* and declares them */
+bool wgsl_decoded(Emit *e, const Buffer *b, const Expr *at); /* of an f16 */
 bool wgsl_element(Emit *e, const Buffer *b, const Expr *at);
 void wgsl_store(Emit *e, const Stmt *s);
 void wgsl_atomic(Emit *e, const Stmt *s);

@@ -331,7 +331,11 @@ static int module_load(const Gpu *g, Handle *module, const Module *code, char *l
     (void)nlog;
     if (!p)
         return 1;
-    p->shader = wg.DeviceCreateShaderModule(wg.device, &wish);
+    if (strstr(code->assembly, "\nenable f16;") &&
+        !wg.AdapterHasFeature(wg.adapter, WGPU_FEATURE_F16))
+        take_error(text_of("the adapter has no shader-f16, which -f16 asks for"));
+    else
+        p->shader = wg.DeviceCreateShaderModule(wg.device, &wish);
     find_flag(p, code->assembly);
     *module = p;
     return result();
