@@ -1,6 +1,7 @@
 """Names and habits of the original's package that kernels and scripts lean on."""
 
 import logging
+import warnings
 
 import numpy as np
 
@@ -282,11 +283,67 @@ def test_products_of_warpgroups_by_hand():
     k(a, b, c)
     assert np.array_equal(c, a.astype(np.float32) @ b.astype(np.float32).T)
     assert "wgmma.mma_async" in k.get_kernel_source()
-    for name, why in ("wgmma_ss_atom", NotImplementedError), ("nosuch", AttributeError):
+    for name, why in ("mma_atom", NotImplementedError), ("nosuch", AttributeError):
         with raises(why):
             getattr(e, name)
     with raises(ValueError, "multiple of 4"):
         TensorCoreIntrinEmitter(block_row_warps=2)
+
+
+def single_instructions(M, N, chunk, rows=4, b_transposed=False, annotate=True):
+    from tilelang.cuda.language.intrinsics import WGMMATensorCoreIntrinEmitter
+    from tilelang.layout import make_full_bank_swizzled_layout, make_half_bank_swizzled_layout
+    e = WGMMATensorCoreIntrinEmitter("float16", "float16", "float32", b_transposed=b_transposed, block_row_warps=rows,
+                                     block_col_warps=1, warp_row_tiles=M // rows, warp_col_tiles=N, chunk=chunk)
+    swizzled = make_half_bank_swizzled_layout if chunk == 32 else make_full_bank_swizzled_layout
+    shape = (N, chunk) if b_transposed else (chunk, N)
+
+    @T.prim_func
+    def main(A: T.Tensor((M, chunk), "float16"), B: T.Tensor(shape, "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=e.threads):
+            a = T.alloc_shared((M, chunk), "float16")
+            b = T.alloc_shared(shape, "float16")
+            c = T.alloc_fragment((M, N), "float32")
+            if annotate:
+                T.annotate_layout({a: swizzled(a), b: make_full_bank_swizzled_layout(b), c: e.make_mma_store_layout(c)})
+            T.copy(A, a)
+            T.copy(B, b)
+            a_params = e.compute_wgmma_a_desc_params(a)
+            b_params = e.compute_wgmma_b_desc_params(b)
+            desc_a = T.alloc_wgmma_desc()
+            desc_b = T.alloc_wgmma_desc()
+            e.init_wgmma_a_desc(desc_a, a, a_params)
+            e.init_wgmma_b_desc(desc_b, b, b_params)
+            e.wgmma_fence_c(c)
+            e.wgmma_arrive()
+            for n in T.unroll(e.wgmma_num_inst_n):
+                for m in T.unroll(e.wgmma_num_inst_m):
+                    for ki in T.unroll(e.wgmma_num_k_atoms):
+                        e.wgmma_ss_atom(desc_a, desc_b, c, m, n, ki, a_params, b_params, T.bool(True))
+            e.wgmma_commit()
+            e.wgmma_wait(0)
+            e.wgmma_fence_c(c)
+            T.copy(c, C)
+
+    k = tilelang.compile(main, target="sim -arch=sm_90a")
+    r = np.random.default_rng(3)
+    a, b = r.integers(-4, 5, (M, chunk)).astype(np.float16), r.integers(-4, 5, shape).astype(np.float16)
+    c = np.zeros((M, N), np.float32)
+    k(a, b, c)
+    right = b.astype(np.float32)
+    assert np.array_equal(c, a.astype(np.float32) @ (right.T if b_transposed else right))
+    return "wgmma.mma_async" in k.get_kernel_source()
+
+
+def test_single_instructions_of_warpgroups():
+    assert single_instructions(64, 64, 32)
+    assert single_instructions(64, 64, 64, b_transposed=True)
+    assert single_instructions(64, 64, 64, b_transposed=True, annotate=False)
+    assert single_instructions(128, 64, 64, rows=8)
+    with warnings.catch_warnings(record=True) as said:  # a warpgroup with 64 rows twice: right, and not by wgmma
+        warnings.simplefilter("always")
+        assert not single_instructions(128, 64, 32)
+    assert any("not a whole fragment" in str(w.message) for w in said)
 
 
 def test_backends_are_known():

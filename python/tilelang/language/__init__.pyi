@@ -250,6 +250,7 @@ float4_e2m1fnx32: dtype
 float4_e2m1fnx64: dtype
 WSID: str
 TensorCoreIntrinEmitter: Any
+WGMMATensorCoreIntrinEmitter: Any
 get_swizzle_layout: Any
 make_mma_swizzle_layout: Any
 mma_store_index_map: Any

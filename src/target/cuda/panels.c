@@ -26,11 +26,13 @@ static int operand_span(Kernel *k, const Buffer *b)
     return panel_bytes(b, shape[b->rank - 1]);
 }
 
-/* Descriptors start at eight-row groups and at whole panels. */
-static bool starts_well(Kernel *k, const Region *r, int span)
+/* Descriptors start at eight-row groups and at whole panels; where k runs along the rows, at any
+ * instruction's part of it. */
+static bool starts_well(Kernel *k, const Region *r, bool mn_major, int span)
 {
+    enum { STEP_BYTES = 32 };
     int row = r->buf->rank - 2;
-    int64_t panel = (int64_t)span * 8 / dtype_bits(r->buf->type);
+    int64_t panel = (int64_t)(mn_major ? span : STEP_BYTES) * 8 / dtype_bits(r->buf->type);
     Facts *f = kernel_facts(k);
     Modular m = modular_of(f, r->at[row]), n = modular_of(f, r->at[row + 1]);
     return m.coef % 8 == 0 && m.base % 8 == 0 && n.coef % panel == 0 && n.base % panel == 0;
@@ -46,7 +48,7 @@ bool panel_operand(Kernel *k, const Region *r, bool mn_major, int mn_bits, int64
         *why = "an operand is not a shared tile with rows of 32 bytes";
         return false;
     }
-    if (!starts_well(k, r, span)) {
+    if (!starts_well(k, r, mn_major, span)) {
         *why = "an operand does not start at a swizzled panel";
         return false;
     }

@@ -86,6 +86,42 @@ static bool split_groups(WgmmaPlan *p, int ngroup, int64_t policy, DType c)
     return true;
 }
 
+static const Expr *num(Ir *ir, int64_t v)
+{
+    return expr_int(ir, v);
+}
+
+static const Expr *over(Ir *ir, const Expr *e, int64_t d)
+{
+    return d == 1 ? e : expr_floordiv(ir, e, num(ir, d));
+}
+
+static const Expr *within(Ir *ir, const Expr *e, int64_t d)
+{
+    return expr_floormod(ir, e, num(ir, d));
+}
+
+/* a * by + b */
+static const Expr *next_to(Ir *ir, const Expr *a, int64_t by, const Expr *b)
+{
+    return expr_add(ir, expr_mul(ir, a, num(ir, by)), b);
+}
+
+/* Where wgmma keeps a rows x cols tile whose parts are part_m x part_n. */
+static const Layout *group_layout(Ir *ir, const WgmmaPlan *p, int which, DType t, int64_t rows,
+                                  int64_t cols, int64_t part_n)
+{
+    const Expr *i = expr_var(ir, layout_axis(ir, 0)), *j = expr_var(ir, layout_axis(ir, 1));
+    int64_t extent[2] = {rows, cols};
+    const Expr *group = next_to(ir, over(ir, i, p->part_m), cols / part_n, over(ir, j, part_n));
+    LaneMap l = isa_lanes(p->isa, which, ROWS, (int)part_n, t);
+    const Expr *lane, *slot;
+
+    lane_holder_expr(ir, &l, i, j, &lane, &slot);
+    slot = next_to(ir, over(ir, within(ir, i, p->part_m), ROWS), l.extent[LANE_SLOT], slot);
+    return fragment_new(ir, 2, extent, next_to(ir, group, l.extent[LANE_LANE], lane), 1, 1, &slot);
+}
+
 /* How the groups share it, from the shapes alone. */
 static bool wgmma_split(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const char **why)
 {
@@ -106,8 +142,7 @@ static bool wgmma_split(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p,
     if (!p->k)
         return false;
     *why = "the result is not a whole fragment";
-    if (r[C].buf->scope != MEM_FRAGMENT || !region_is_whole(&r[C]) || r[C].buf->rank != 2 ||
-        buffer_plan(k, r[C].buf)->pinned)
+    if (r[C].buf->scope != MEM_FRAGMENT || !region_is_whole(&r[C]) || r[C].buf->rank != 2)
         return false;
     p->M = matrix_extent(&r[C], 1);
     p->N = matrix_extent(&r[C], 0);
@@ -117,7 +152,12 @@ static bool wgmma_split(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p,
         !split_groups(p, nthread / GROUP, hint_int(t->u.tile.hints, "policy", 0), c))
         return false;
     p->a_in_registers = r[A].buf->scope == MEM_FRAGMENT;
-    return true;
+    *why = "the result is annotated with another layout than the instruction's";
+    const BufferPlan *plan = buffer_plan(k, r[C].buf);
+    return !plan->pinned ||
+           (plan->layout &&
+            layout_is_equal(k->ir, plan->layout,
+                            group_layout(k->ir, p, C, c, p->M, p->N, p->part_n)));
 }
 
 /* What is left to refuse it is the number of threads, where operands lie, and how. */
@@ -160,43 +200,7 @@ bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const c
     return true;
 }
 
-/* ---- layouts --------------------------------------------------------------------------------- */
-
-static const Expr *num(Ir *ir, int64_t v)
-{
-    return expr_int(ir, v);
-}
-
-static const Expr *over(Ir *ir, const Expr *e, int64_t d)
-{
-    return d == 1 ? e : expr_floordiv(ir, e, num(ir, d));
-}
-
-static const Expr *within(Ir *ir, const Expr *e, int64_t d)
-{
-    return expr_floormod(ir, e, num(ir, d));
-}
-
-/* a * by + b */
-static const Expr *next_to(Ir *ir, const Expr *a, int64_t by, const Expr *b)
-{
-    return expr_add(ir, expr_mul(ir, a, num(ir, by)), b);
-}
-
-/* Where wgmma keeps a rows x cols tile whose parts are part_m x part_n. */
-static const Layout *group_layout(Ir *ir, const WgmmaPlan *p, int which, DType t, int64_t rows,
-                                  int64_t cols, int64_t part_n)
-{
-    const Expr *i = expr_var(ir, layout_axis(ir, 0)), *j = expr_var(ir, layout_axis(ir, 1));
-    int64_t extent[2] = {rows, cols};
-    const Expr *group = next_to(ir, over(ir, i, p->part_m), cols / part_n, over(ir, j, part_n));
-    LaneMap l = isa_lanes(p->isa, which, ROWS, (int)part_n, t);
-    const Expr *lane, *slot;
-
-    lane_holder_expr(ir, &l, i, j, &lane, &slot);
-    slot = next_to(ir, over(ir, within(ir, i, p->part_m), ROWS), l.extent[LANE_SLOT], slot);
-    return fragment_new(ir, 2, extent, next_to(ir, group, l.extent[LANE_LANE], lane), 1, 1, &slot);
-}
+/* ---- layouts -------------------------------------------------------------------------------- */
 
 void wgmma_infer(Infer *in, const Stmt *t)
 {
