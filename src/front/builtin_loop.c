@@ -270,7 +270,7 @@ Value do_assert_frame(BuiltinCall *c) { return cond_frame(c, FRAME_ASSERT); }
  * An object with its numbers and, when stateful, four variables of the kernel.  The grid of tiles
  * is cut into panels `swizzle` wide along the slow axis; a panel is walked before the next. */
 
-static void field_set(Eval *ev, Object *o, const char *name, Value v)
+void object_set(Eval *ev, Object *o, const char *name, Value v)
 {
     Value *copy = NEW(ev->arena, Value);
     *copy = v;
@@ -309,23 +309,23 @@ Value do_tile_scheduler(BuiltinCall *c)
     Value self = {.kind = V_OBJECT, .u.object = o};
     const Expr *m = expr_ceildiv(ir, arg_index(c, 0), expr_int(ir, cluster)), *n = arg_index(c, 1);
     bool column = arg_bool(c, 4);
-    field_set(ev, o, "num_workers",
+    object_set(ev, o, "num_workers",
               arg_given(c, 2) ? value_expr(ev, arg_index(c, 2))
                               : value_int(MAX(machine_units(c) / (int)cluster, 1)));
-    field_set(ev, o, "swizzle_size", value_int(swizzle));
-    field_set(ev, o, "cluster_size", value_int(cluster));
-    field_set(ev, o, "column_major", value_bool(column));
-    field_set(ev, o, "total_tiles", value_expr(ev, expr_mul(ir, m, n)));
-    field_set(ev, o, "fast_tiles", value_expr(ev, column ? m : n));
-    field_set(ev, o, "slow_tiles", value_expr(ev, column ? n : m));
-    field_set(ev, o, "coord", method_of(ev, &self, "PersistentTileScheduler.coord"));
+    object_set(ev, o, "swizzle_size", value_int(swizzle));
+    object_set(ev, o, "cluster_size", value_int(cluster));
+    object_set(ev, o, "column_major", value_bool(column));
+    object_set(ev, o, "total_tiles", value_expr(ev, expr_mul(ir, m, n)));
+    object_set(ev, o, "fast_tiles", value_expr(ev, column ? m : n));
+    object_set(ev, o, "slow_tiles", value_expr(ev, column ? n : m));
+    object_set(ev, o, "coord", method_of(ev, &self, "PersistentTileScheduler.coord"));
     if (arg_bool(c, 6)) {
         static const char *const vars[] = {"m_idx", "n_idx", "linear_idx", "current_iter"};
         for (int i = 0; i < COUNT(vars); i++)
-            field_set(ev, o, vars[i], state_var(c, arg_text(c, 7), vars[i]));
-        field_set(ev, o, "init", method_of(ev, &self, "PersistentTileScheduler.init"));
-        field_set(ev, o, "next_tile", method_of(ev, &self, "PersistentTileScheduler.next_tile"));
-        field_set(ev, o, "valid", method_of(ev, &self, "PersistentTileScheduler.valid"));
+            object_set(ev, o, vars[i], state_var(c, arg_text(c, 7), vars[i]));
+        object_set(ev, o, "init", method_of(ev, &self, "PersistentTileScheduler.init"));
+        object_set(ev, o, "next_tile", method_of(ev, &self, "PersistentTileScheduler.next_tile"));
+        object_set(ev, o, "valid", method_of(ev, &self, "PersistentTileScheduler.valid"));
     }
     return self;
 }

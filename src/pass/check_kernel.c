@@ -246,20 +246,20 @@ static void check_jump(Check *c, const Stmt *s)
                    "'break' in T.Pipelined cannot be pipelined [break-parallel]");
 }
 
-/* Instructions written by hand: of a warp, so of whole warps of a GPU that has them. */
+/* Instructions written by hand: of whole warps of a GPU that has them, or of one thread. */
 static void check_instr(Check *c, const Stmt *s)
 {
     const Isa *isa = s->u.instr.isa;
 
     if (!kernel_on_warps(c->k) || !isa_fits(isa, c->k->machine))
         diag_error(c->k->diag, s->span,
-                   "%s is an instruction of %s and later; T.gemm is for every target "
-                   "[unsupported-here]", isa->name,
-                   isa_level(c->k->scratch, isa));
+                   "%s is an instruction of %s and later; %s is for every target "
+                   "[unsupported-here]", isa->name, isa_level(c->k->scratch, isa),
+                   isa->scope == BY_THREAD ? "T.copy" : "T.gemm");
     if (c->parallel)
         diag_error(c->k->diag, s->span,
-                   "%s is of all threads of a warp, and stands in a T.Parallel [tile-in-parallel]",
-                   isa->name);
+                   "%s is of all threads of a warp, or of one, and stands in a T.Parallel "
+                   "[tile-in-parallel]", isa->name);
 }
 
 static void check_stmt(Check *c, const Stmt *s)

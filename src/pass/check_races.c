@@ -461,7 +461,7 @@ static void init_touch(void *arg, const Stmt *s, const Touch *t)
 {
     if (t->how & ACC_READ && !(t->how & ACC_ADDRESS) && (t->expr || s->kind == ST_TILE))
         reads(arg, t->buf);
-    if (touch_writes(t) && (t->expr || s->kind != ST_INSTR))
+    if (touch_writes(t) && (t->expr || s->kind != ST_INSTR || !(t->how & ACC_READ)))
         wrote(arg, t->buf);
 }
 

@@ -198,7 +198,7 @@ static void arrive_once(Sim *m, const Stmt *s, SimThread *const *member, int n)
 }
 
 /* Before FORM_TOKENS copies are done when they are issued: their bytes have landed.  What the
- * launch answers comes later in every form. */
+ * launch answers, and what instructions written by hand load, comes later in every form. */
 static bool counts_bytes(const Sim *m, const SimBarrier *bar)
 {
     return m->k->form & FORM_TOKENS || m->answered[bar->buf->id];

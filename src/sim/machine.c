@@ -399,6 +399,8 @@ static bool see_mma(const Stmt *s, void *arg)
                   s->u.instr.isa->done == DONE_BY_COMMIT);
     if (stmt_calls(s, INTRIN_CLC_TRY))
         m->answered[s->u.call.region[1].buf->id] = true;
+    if (s->kind == ST_INSTR && s->u.instr.isa->done == DONE_AT_BARRIER)
+        m->answered[s->u.instr.region[2].buf->id] = true;
     if (s->kind == ST_INSTR && isa_is_mma(s->u.instr.isa))
         for (int i = 0; i < s->u.instr.nregion; i++)
             m->in_mma[s->u.instr.region[i].buf->id] = true;

@@ -102,7 +102,7 @@ struct Sim {
     bool exact;     /* FORM_GUARDED: nothing global may be out of bounds */
     bool clustered; /* blocks of a cluster run together */
     bool paired;    /* pairs of blocks share MMAs: neither ends before the other */
-    bool *answered; /* by Buffer id: barriers at which the launch answers, in every form */
+    bool *answered; /* by Buffer id: barriers that count bytes in every form */
     bool *taken;    /* clusters of the launch that another one has taken over */
     int64_t nunit;  /* clusters of the launch */
     bool races;     /* look for data races between threads */

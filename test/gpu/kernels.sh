@@ -69,8 +69,8 @@ template | gfx*)
     all $2 test/kernel/[n-z]*.py >"$log/b"
     ;;
 *)
-    all sm_80 test/kernel/*.py test/gpu/kernel/cluster.py test/gpu/kernel/peer.py >"$log/a" &
-    all sm_90a test/kernel/*.py test/gpu/kernel/cluster.py test/gpu/kernel/peer.py >"$log/b"
+    all sm_80 test/kernel/*.py test/gpu/kernel/cluster.py test/gpu/kernel/descriptor.py test/gpu/kernel/peer.py >"$log/a" &
+    all sm_90a test/kernel/*.py test/gpu/kernel/cluster.py test/gpu/kernel/descriptor.py test/gpu/kernel/peer.py >"$log/b"
     ;;
 esac
 wait

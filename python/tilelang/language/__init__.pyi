@@ -2068,6 +2068,14 @@ def ptx_ldmatrix(*args: Any) -> Any:
     """Distributes rows of shared memory to the lanes of a warp, as ldmatrix does: (trans, num, from, to) or the eight arguments it had before."""
     ...
 
+def create_tma_descriptor(*args: Any) -> Any:
+    """A tensor and a box of it, for T.tma_load: (data_type, rank, global_addr, shape..., strides in bytes..., box..., steps..., interleave, swizzle, l2_promotion, oob_fill)."""
+    ...
+
+def tma_load(*args: Any) -> Any:
+    """One thread asks for a box: (descriptor, barrier, address, coordinates..., policy)."""
+    ...
+
 def tcgen05_mma_blockscaled(A: Any, B: Any, C: Any, SFA_tmem: Any, SFB_tmem: Any, transpose_A: Any = False, transpose_B: Any = False, clear_accum: Any = False, wg_wait: Any = 0, mbar: Any = None, *, k_start: Any = 0, sf_a_granularity_k: Any = 32, sf_b_granularity_k: Any = 32, use_2cta: Any = False) -> Any:
     """Starts a GEMM of scaled blocks, their scales in tensor memory; its end arrives on mbar."""
     ...

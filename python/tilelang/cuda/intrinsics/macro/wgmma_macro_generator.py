@@ -54,6 +54,7 @@ class TensorCoreIntrinEmitter:
 
         self.wgmma_num_inst_m = 4 * warp_row_tiles // self.wgmma_inst_m
         self.wgmma_num_inst_n = warp_col_tiles // self.wgmma_inst_n
+        self._made = set()  # names of descriptors
         self.wgmma_num_k_atoms = chunk // self.micro_size_k
 
     def __getattr__(self, name):
@@ -105,6 +106,10 @@ class TensorCoreIntrinEmitter:
 
     def init_wgmma_a_desc(self, desc, region, params):
         """The compiler makes the descriptor, of what the parameters keep."""
+        if getattr(region, "buffer", region).name != params.buffer.name:
+            raise ValueError("the parameters are those of %s, not of %s"
+                             % (params.buffer.name, getattr(region, "buffer", region).name))
+        self._made.add(desc.name)
 
     init_wgmma_b_desc = init_wgmma_a_desc
 
@@ -150,15 +155,22 @@ class TensorCoreIntrinEmitter:
 
         return multiply(A, B, C, T.And(T.bool(clear_accum), ki == 0))
 
+    def _check_made(self, *descs):
+        for d in descs:
+            if d.name not in self._made:
+                raise ValueError("%s was not made by init_wgmma_a_desc or init_wgmma_b_desc" % d.name)
+
     def wgmma_ss_atom(self, desc_a, desc_b, C_buf, inst_m_idx, inst_n_idx, ki, a_params, b_params,
                       clear_accum=False):
         """C += A @ B of one instruction: rows inst_m_idx, columns inst_n_idx, step ki of k."""
+        self._check_made(desc_a, desc_b)
         return self._atom(a_params.buffer, a_params.start, b_params.buffer, b_params.start, C_buf,
                           inst_m_idx, inst_n_idx, ki, clear_accum)
 
     def wgmma_rs_atom(self, A_buf, desc_b, C_buf, inst_m_idx, inst_n_idx, ki, b_params,
                       clear_accum=False):
         """The same, A in a fragment."""
+        self._check_made(desc_b)
         return self._atom(A_buf, [0, 0], b_params.buffer, b_params.start, C_buf, inst_m_idx,
                           inst_n_idx, ki, clear_accum)
 
