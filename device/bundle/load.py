@@ -139,19 +139,147 @@ def call(*args, stream=None, **dims):
         raise RuntimeError("%s: %s" % (NAME, _error().decode()))
 
 
-def register(namespace="tilelang"):
-    """An operator of torch, torch.ops.NAMESPACE.NAME: it writes its outputs in place, and
-    torch.compile and torch.export take it as it is."""
-    import torch
+def _untold():
+    """Run-time dimensions that are no extent or stride of a tensor by themselves."""
+    told = [w for p in manifest["params"] for w in (*p.get("shape", ()), *(p.get("strides") or ()))]
+    return [n for n in manifest["dims"] if n not in told]
 
+
+def _schema():
+    """The arguments of the operator; dimensions that no shape tells come last."""
     words = []
     for p in manifest["params"]:
         kind = "Tensor" if "shape" in p else "float" if "float" in p["dtype"] else "int"
         if p.get("written"):
             kind = "Tensor(%s!)" % chr(97 + len([w for w in words if "!" in w]))
         words.append("%s %s" % (kind, p["name"]))
+    return "(%s) -> ()" % ", ".join(words + ["int " + n for n in _untold()])
+
+
+def register(namespace="tilelang"):
+    """An operator of torch, torch.ops.NAMESPACE.NAME: it writes its outputs in place, and
+    torch.compile and torch.export take it as it is."""
+    import torch
+
+    def run(*args):
+        n = len(manifest["params"])
+        call(*args[:n], **dict(zip(_untold(), args[n:])))
+
     full = "%s::%s" % (namespace, NAME)
-    torch.library.define(full, "(%s) -> ()" % ", ".join(words))
-    torch.library.impl(full, "CUDA" if manifest["stream"] else "CPU")(lambda *a: call(*a))
+    torch.library.define(full, _schema())
+    torch.library.impl(full, "CUDA" if manifest["stream"] else "CPU")(run)
     torch.library.register_fake(full)(lambda *a: None)
     return getattr(getattr(torch.ops, namespace), NAME)
+
+
+_SCALARS = {"float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double", "int8": "Char",
+            "uint8": "Byte", "int16": "Short", "int32": "Int", "int64": "Long", "bool": "Bool",
+            "float8_e4m3": "Float8_e4m3fn", "float8_e4m3fn": "Float8_e4m3fn", "float8_e5m2": "Float8_e5m2"}
+
+
+def _checks(p, known):
+    """Lines of C++ that hold a tensor to its declaration and find run-time dimensions."""
+    name, lines = p["name"], []
+
+    def need(cond, text):
+        lines.append('    TORCH_CHECK(%s, "%s: argument \'%s\' %s");' % (cond, NAME, name, text))
+
+    if p["dtype"] in _SCALARS:
+        need("%s.scalar_type() == at::ScalarType::%s" % (name, _SCALARS[p["dtype"]]), "is not " + p["dtype"])
+    else:
+        need("%s.element_size() == %d" % (name, _bits(p["dtype"]) // 8), "has elements of another size")
+    need("%s.dim() == %d" % (name, len(p["shape"])), "has not %d dimensions" % len(p["shape"]))
+    for what, want in (("size", p["shape"]), ("stride", p.get("strides") or ())):
+        for d, w in enumerate(want):
+            got = "%s.%s(%d)" % (name, what, d)
+            if isinstance(w, str) and w.isidentifier() and w not in known:
+                known.add(w)
+                lines.append("    const int64_t %s = %s;" % (w, got))
+            elif not isinstance(w, str) or w.isidentifier():
+                need("%s == %s" % (got, w), "%s %d is not %s" % (what, d, w))
+    if not p.get("strides"):
+        need(name + ".is_contiguous()", "is not contiguous")
+    need("%s.is_%s()" % (name, "cuda" if manifest["stream"] else "cpu"), "is in other memory than the kernel's")
+    return lines
+
+
+def torch_source(namespace="tilelang"):
+    """C++ that makes the kernel an operator of torch, for programs without Python: what AOTInductor
+    made of a model that calls it needs the operator when it runs."""
+    takes, lines, gives, known = [], [], [], set()
+    for p in manifest["params"]:
+        if "shape" in p:
+            takes.append("const at::Tensor &" + p["name"])
+            lines += _checks(p, known)
+            gives.append("Address{%s.data_ptr()}" % p["name"])
+        else:
+            takes.append(("double " if "float" in p["dtype"] else "int64_t ") + p["name"])
+            gives.append(p["name"])
+    takes += ["int64_t " + n for n in _untold()]
+    gives += manifest["dims"] + ["c10::cuda::getCurrentCUDAStream().stream()"] * manifest["stream"]
+    return """// %(name)s as an operator of torch; made by tilelang @VERSION@.
+#include <ATen/ATen.h>
+#include <torch/library.h>
+%(stream)s#include "%(name)s.h"
+
+namespace {
+
+struct Address {
+    void *at;
+    template <class T> operator T *() const { return static_cast<T *>(at); }
+};
+
+void run(%(takes)s)
+{
+%(lines)s
+    TORCH_CHECK(::%(name)s(%(gives)s) == 0, "%(name)s: ", ::%(name)s_error());
+}
+
+void nothing(%(types)s) {}
+
+} // namespace
+
+TORCH_LIBRARY_FRAGMENT(%(space)s, m)
+{
+    m.def("%(name)s%(schema)s");
+}
+
+TORCH_LIBRARY_IMPL(%(space)s, %(key)s, m)
+{
+    m.impl("%(name)s", &run);
+}
+
+TORCH_LIBRARY_IMPL(%(space)s, Meta, m)
+{
+    m.impl("%(name)s", &nothing);
+}
+""" % dict(name=NAME, space=namespace, schema=_schema(), key="CUDA" if manifest["stream"] else "CPU",
+           stream="#include <c10/cuda/CUDAStream.h>\n" * manifest["stream"], takes=", ".join(takes),
+           types=", ".join(t.split("&")[0] + "&" if "&" in t else t.split()[0] for t in takes),
+           lines="\n".join(lines), gives=", ".join(gives))
+
+
+def torch_library(folder, namespace="tilelang"):
+    """Compiles torch_source() with $CXX into FOLDER/libNAME_torch.so, which torch.ops.load_library and
+    dlopen take; it finds the kernel's own library where that lies now."""
+    import shlex
+    import subprocess
+
+    from torch.utils import cpp_extension
+
+    text, out = (os.path.join(folder, n % NAME) for n in ("%s_torch.cpp", "lib%s_torch.so"))
+    with open(text, "w", encoding="utf-8") as f:
+        f.write(torch_source(namespace))
+    device = "cuda" if manifest["stream"] else "cpu"
+    import torch
+
+    words = shlex.split(os.environ.get("CXX", "c++")) + [
+        "-std=c++17", "-O2", "-shared", "-fPIC", "-D_GLIBCXX_USE_CXX11_ABI=%d" % torch.compiled_with_cxx11_abi(),
+        "-I" + _here, text, "-o", out, os.path.join(_here, manifest["library"]), "-Wl,-rpath," + _here]
+    words += ["-I" + d for d in cpp_extension.include_paths(device)]
+    words += ["-L" + d for d in cpp_extension.library_paths(device)] + ["-ltorch", "-ltorch_cpu", "-lc10"]
+    words += ["-ltorch_cuda", "-lc10_cuda"] * manifest["stream"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError("%s: the operator does not compile: %s" % (NAME, done.stderr.strip()[-2000:]))
+    return out

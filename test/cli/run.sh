@@ -324,6 +324,10 @@ check bundle_level 1 'bundle-level' "$TL" build "$here/scale.py" -o three --leve
 check bundle_left_nothing 1 '' sh -c 'ls -a | grep three'
 check bundle_in_cxx 0 '' ${CC:-cc} -x c++ -Ione -o use_cxx "$here/use_bundle.c" -x none -Lone -lscale "-Wl,-rpath,$work/one"
 check bundle_runs_in_cxx 0 '' ./use_cxx
+check bundle_torch 0 '' env PYTHONPATH=one python3 -c 'import scale; open("op.cpp", "w").write(scale.torch_source())'
+check bundle_torch_compiles 0 '' ${CC:-cc} -std=c++17 -Wall -Wextra -Werror "-I$here/torch" -Ione -o use_torch op.cpp \
+    "$here/torch/use.cpp" -Lone -lscale -lstdc++ "-Wl,-rpath,$work/one"
+check bundle_torch_runs 0 '0 wrong' ./use_torch
 check bundle_in_python 0 '^done' python3 "$here/use_bundle.py" one
 if command -v pkg-config >/dev/null; then
     check bundle_pkg_config 0 '' sh -c "PKG_CONFIG_PATH=one ${CC:-cc} -o use_pc '$here/use_bundle.c' \$(PKG_CONFIG_PATH=one pkg-config --cflags --libs scale)"
