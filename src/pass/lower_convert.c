@@ -94,7 +94,8 @@ static const Stmt *move(Kernel *k, Span at, Buffer *from, Buffer *to, Buffer **t
         return copy_tile(k, at, from, to);
     if (!*through)
         *through = twin(k, from, "exchange", MEM_SHARED, NULL);
-    return stmt_seq(k->ir, copy_tile(k, at, from, *through), copy_tile(k, at, *through, to));
+    const Stmt *out = copy_tile(k, at, from, *through), *in = copy_tile(k, at, *through, to);
+    return stmt_seq(k->ir, out, in);
 }
 
 /* Not of a few numbers: those are a matter of one access for each thread. */
