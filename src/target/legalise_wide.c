@@ -32,11 +32,11 @@ NORETURN static void refuse_wide(Legal *l, const Expr *x)
 /* Its low bits are made of those of its operands. */
 static bool is_low(const Expr *x)
 {
-    const unsigned long low = 1ul << EX_ADD | 1ul << EX_SUB | 1ul << EX_MUL | 1ul << EX_NEG |
-                              1ul << EX_CAST | 1ul << EX_BITAND | 1ul << EX_BITOR |
-                              1ul << EX_BITXOR | 1ul << EX_BITNOT | 1ul << EX_SELECT |
-                              1ul << EX_IF | 1ul << EX_RAMP | 1ul << EX_BROADCAST |
-                              1ul << EX_VECTOR;
+    const uint64_t low = 1ull << EX_ADD | 1ull << EX_SUB | 1ull << EX_MUL | 1ull << EX_NEG |
+                         1ull << EX_CAST | 1ull << EX_BITAND | 1ull << EX_BITOR |
+                         1ull << EX_BITXOR | 1ull << EX_BITNOT | 1ull << EX_SELECT |
+                         1ull << EX_IF | 1ull << EX_RAMP | 1ull << EX_BROADCAST |
+                         1ull << EX_VECTOR;
     return dtype_is_int((DType)x->type) && (low >> x->op & 1);
 }
 

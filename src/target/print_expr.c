@@ -68,8 +68,8 @@ static void emit_binary(Emit *e, const Expr *x, const char *op, bool index, int 
 /* Text of an unsigned type of C: what some other operators give is an int. */
 static bool is_unsigned_text(const Expr *x)
 {
-    const unsigned long sure = 1ul << EX_INT | 1ul << EX_VAR | 1ul << EX_LOAD | 1ul << EX_CAST |
-                               1ul << EX_ADD | 1ul << EX_SUB | 1ul << EX_MUL;
+    const uint64_t sure = 1ull << EX_INT | 1ull << EX_VAR | 1ull << EX_LOAD | 1ull << EX_CAST |
+                          1ull << EX_ADD | 1ull << EX_SUB | 1ull << EX_MUL;
 
     return dtype_is_unsigned((DType)x->type) && dtype_bits((DType)x->type) >= 32 &&
            (sure >> x->op & 1);
