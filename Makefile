@@ -179,6 +179,12 @@ $(BUILD)/bench/gpu_run: $(BENCHGPU) $(BUILD)/libtilelang.so
 site: all
 	@python3 tools/site.py $(BUILD)/tl $(BUILD)/site
 
+# The compiler in a browser: $(BUILD)/playground/index.html, one file that needs no server (doc/playground.md).
+playground: $(GEN)
+	@sh tools/install.sh playground
+	@$(MAKE) --no-print-directory -s -j2 -f web/Makefile BUILD=$(BUILD)
+	@$(PYTHON) tools/playground.py $(BUILD)/wasm/tl.wasm $(BUILD)/playground
+
 # python3 bench/picture.py CSV doc/speed.svg makes the README's picture of what this writes.
 # make bench-gpu [ONLY=gemm,small] [QUICK=1] [CSV=name] [ARGS=…]: against the vendor's libraries
 bench-gpu:
@@ -211,4 +217,4 @@ gate: $(BUILD)/tl
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: release gate site audit bench-original all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean
+.PHONY: release gate site playground audit bench-original all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean

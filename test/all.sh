@@ -69,6 +69,7 @@ suite_gpu() { # WORD FOLDER
     part "$1GPU lowering" sh test/gpu/lower.sh "$2/tl"
     part "$1WebGPU" sh test/gpu/webgpu.sh "$2/tl"
     [ -n "$slow" ] || part "WebGPU in a browser" python3 test/gpu/webgpu_page.py "$2/tl"
+    [ -n "$slow" ] || part "playground" python3 test/web/run.py "$2"
     part "$1made-up GPU" sh test/gpu/template.sh "$2/tl"
     [ -n "$slow" ] || part "a target by its document" sh test/doc/page.sh "$2" doc/adding-a-target.md
     [ -n "$slow" ] || part "an operator by its document" sh test/doc/page.sh "$2" doc/adding-an-op.md src/op/op.o \

@@ -1,16 +1,18 @@
 #!/bin/sh
 # install.sh -- install what `make demo`, `make bench` and `make test` need and is not here.
 #
-# Usage: install.sh demo|test|full
+# Usage: install.sh demo|test|full|playground
 # Needed: a C compiler with the headers of libc; for test a C++ compiler and a python3 with numpy and
 # its headers too;
-# for full (`make test-full`) clang with its sanitizers as well.
+# for full (`make test-full`) clang with its sanitizers as well; for playground (`make playground`) a clang
+# for WebAssembly and a C library for it.
 # Welcome: for demo, the libraries to compare with.  Without them the demo still runs.
 set -u
 what=${1:-demo}
 
 have_compiler() { echo '#include <stdio.h>' | ${CC:-cc} -E -; } >/dev/null 2>&1
 have_clang() { echo 'int main(void) { return 0; }' | ${CLANG:-clang} -fsanitize=memory -x c -o /dev/null -; } >/dev/null 2>&1
+have_wasm() { echo 'int main(void) { return 0; }' | ${WASM_CC:-clang-19} --target=wasm32-wasi -x c -o /dev/null -; } >/dev/null 2>&1
 have_cpp() { echo 'int main() {}' | ${CC:-cc} -x c++ -S -o /dev/null -; } >/dev/null 2>&1
 have_numpy() { python3 -c 'import numpy'; } >/dev/null 2>&1
 have_headers()
@@ -34,6 +36,7 @@ demo)
     have_library libblis.so.4 || like="$like libblis4-pthread"
     have_library libdnnl.so.2 || like="$like libdnnl2"
     ;;
+playground) have_wasm || need="clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm32" ;;
 test | full)
     [ "$what" = test ] || have_clang || need="$need clang"
     have_cpp || need="$need g++"
@@ -52,7 +55,7 @@ test | full)
     sh "$(dirname "$0")/wgpu.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     sh "$(dirname "$0")/nvrtc.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     ;;
-*) echo "usage: install.sh demo|test|full" >&2; exit 2 ;;
+*) echo "usage: install.sh demo|test|full|playground" >&2; exit 2 ;;
 esac
 [ -z "$need$like" ] && exit 0
 
