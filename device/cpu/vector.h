@@ -49,6 +49,16 @@ TL_INLINE tl_v tl_vchoose(tl_vi m, tl_v a, tl_v b)
 TL_INLINE tl_v tl_vmax(tl_v a, tl_v b) { return tl_vchoose((tl_vi)(b != b), a, tl_vabove(a, b)); }
 TL_INLINE tl_v tl_vmin(tl_v a, tl_v b) { return tl_vchoose((tl_vi)(b != b), a, tl_vbelow(a, b)); }
 
+/* NaN when one is. */
+TL_INLINE tl_v tl_vabove_nan(tl_v a, tl_v b)
+{
+    return tl_vchoose((tl_vi)(b != b), b, tl_vabove(b, a));
+}
+TL_INLINE tl_v tl_vbelow_nan(tl_v a, tl_v b)
+{
+    return tl_vchoose((tl_vi)(b != b), b, tl_vbelow(b, a));
+}
+
 TL_INLINE tl_v tl_vabs(tl_v x) { return (tl_v)((tl_vi)x & 0x7fffffff); }
 TL_INLINE tl_v tl_vsqrt(tl_v x)
 {
@@ -74,6 +84,8 @@ TL_INLINE float name(tl_v x)                                                    
 TL_ACROSS(tl_vsum, t[i] + t[i + w])
 TL_ACROSS(tl_vhighest, t[i] > t[i + w] ? t[i] : t[i + w])
 TL_ACROSS(tl_vlowest, t[i] < t[i + w] ? t[i] : t[i + w])
+TL_ACROSS(tl_vhighest_nan, (t[i] > t[i + w]) | (t[i] != t[i]) ? t[i] : t[i + w])
+TL_ACROSS(tl_vlowest_nan, (t[i] < t[i + w]) | (t[i] != t[i]) ? t[i] : t[i + w])
 
 /* --- exponentials, as in math.h --- */
 

@@ -30,6 +30,8 @@ static bool uses_buffer(const Expr *x, const Buffer *b)
 
 static const char *fold_op(const Expr *x)
 {
+    if (x->op == EX_MATH)
+        return x->u.fn == MATH_MAX_NAN ? "max_nan" : x->u.fn == MATH_MIN_NAN ? "min_nan" : NULL;
     switch (x->op) {
     case EX_ADD:
         return "+";
@@ -83,7 +85,7 @@ static void emit_fold(Emit *e, const Stmt *s, const Fold *f)
         emit_value(e, f->value);
         str_printf(e->out, "; %s = tl_x %s %s ? tl_x : %s; }\n", acc, x->op == EX_MAX ? ">" : "<",
                    acc, acc);
-    } else if (dtype_is_float(f->acc->type)) {
+    } else if (x->op == EX_ADD && dtype_is_float(f->acc->type)) {
         str_printf(e->out, "%s += ", acc);
         emit_value(e, f->value);
         str_puts(e->out, ";\n");
@@ -107,12 +109,13 @@ void emit_fold_body(Emit *e, const Stmt *body)
 }
 
 /* A loop that folds into scalars and does nothing but stores and lets beside; the clauses that say
- * so, or NULL.  A scalar that is read otherwise is no accumulator. */
+ * so, or NULL.  A scalar that is read otherwise is no accumulator.  "": no clause says it, since
+ * OpenMP has none of NaN. */
 static const char *fold_clauses(Emit *e, const Stmt *loop)
 {
     const Stmt *body = loop->u.loop.body;
     int n = body->kind == ST_BLOCK ? body->u.block.n : 1;
-    bool any = false;
+    bool any = false, said = true;
     Fold f, g;
     Str text;
 
@@ -125,6 +128,7 @@ static const char *fold_clauses(Emit *e, const Stmt *loop)
         if (!find_fold(s, &f))
             continue;
         any = true;
+        said = said && !strstr(f.op, "nan");
         str_printf(&text, " reduction(%s:%s)", f.op, buffer_name(e, f.acc));
         for (int j = 0; j < n; j++) {
             const Stmt *t = body->kind == ST_BLOCK ? body->u.block.list[j] : body;
@@ -132,12 +136,12 @@ static const char *fold_clauses(Emit *e, const Stmt *loop)
                 return NULL;
         }
     }
-    return any ? text.s : NULL;
+    return !any ? NULL : said ? text.s : "";
 }
 
 static const char *pragma_of(Emit *e, const Stmt *s, const char *folds)
 {
-    if (folds)
+    if (folds && *folds)
         return arena_printf(e->arena, "#pragma omp simd%s", folds);
     if (s->u.loop.how == LOOP_VECTOR)
         return "#pragma GCC ivdep";

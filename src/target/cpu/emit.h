@@ -59,7 +59,7 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out);
 /* acc = acc op value, where value does not read acc */
 typedef struct {
     const Buffer *acc;
-    const char *op;    /* of the omp clause: "+", "max", "min", "&", "|", "^" */
+    const char *op;    /* "+", "max", "min", "&", "|", "^" of OpenMP; "max_nan", "min_nan" */
     const Expr *value; /* what is folded in */
 } Fold;
 bool find_fold(const Stmt *s, Fold *f);

@@ -27,6 +27,26 @@ static const char *const math_name[MATH_COUNT] = {
     [MATH_FAST_RCP] = "tl_vrcp",
 };
 
+typedef struct {
+    const char *op, *join, *across; /* of two vectors; of the lanes of one */
+} FoldRow;
+
+static const FoldRow fold_rows[] = {
+    {"+", NULL, NULL},
+    {"max", "tl_vabove", "tl_vhighest"},
+    {"min", "tl_vbelow", "tl_vlowest"},
+    {"max_nan", "tl_vabove_nan", "tl_vhighest_nan"},
+    {"min_nan", "tl_vbelow_nan", "tl_vlowest_nan"},
+};
+
+static const FoldRow *fold_row(const char *op)
+{
+    for (int i = 0; i < COUNT(fold_rows); i++)
+        if (!strcmp(fold_rows[i].op, op))
+            return &fold_rows[i];
+    return NULL;
+}
+
 /* ---- may it be done? ------------------------------------------------------------------------- */
 
 typedef struct {
@@ -118,8 +138,7 @@ static bool can_be_vector(Vector *w, const Expr *x)
 
 static bool take_fold(Vector *w, const Stmt *s, const Fold *f)
 {
-    if (w->nfold == FOLDS_MOST || f->acc->type != DT_F32 ||
-        (strcmp(f->op, "+") && strlen(f->op) != 3))
+    if (w->nfold == FOLDS_MOST || f->acc->type != DT_F32 || !fold_row(f->op))
         return false;
     for (int i = 0; i < w->nfold; i++)
         if (w->fold[i]->u.store.buf == s->u.store.buf)
@@ -237,13 +256,13 @@ static void put_fold(Vector *w, const Stmt *s, int copy)
     Str *o = w->e->out;
 
     find_fold(s, &f);
-    const char *acc = buffer_name(w->e, f.acc);
-    if (!strcmp(f.op, "+"))
-        str_printf(o, "%s_v%d += ", acc, copy);
+    const char *acc = buffer_name(w->e, f.acc), *join = fold_row(f.op)->join;
+    if (join)
+        str_printf(o, "%s_v%d = %s(", acc, copy, join);
     else
-        str_printf(o, "%s_v%d = tl_v%s(", acc, copy, !strcmp(f.op, "max") ? "above" : "below");
+        str_printf(o, "%s_v%d += ", acc, copy);
     put_expr(w, f.value);
-    if (strcmp(f.op, "+"))
+    if (join)
         str_printf(o, ", %s_v%d)", acc, copy);
     str_puts(o, ";\n");
 }
@@ -356,20 +375,19 @@ static void put_joins(Vector *w, int copies)
     for (int i = 0; i < w->nfold; i++) {
         find_fold(w->fold[i], &f);
         const char *acc = buffer_name(e, f.acc);
-        bool sum = !strcmp(f.op, "+"), high = !strcmp(f.op, "max");
+        const FoldRow *row = fold_row(f.op);
         for (int half = copies / 2; half; half /= 2)
             for (int c = 0; c < half; c++) {
-                if (sum)
-                    emit_line(e, "%s_v%d += %s_v%d;", acc, c, acc, c + half);
+                if (row->join)
+                    emit_line(e, "%s_v%d = %s(%s_v%d, %s_v%d);", acc, c, row->join, acc, c, acc,
+                              c + half);
                 else
-                    emit_line(e, "%s_v%d = tl_v%s(%s_v%d, %s_v%d);", acc, c,
-                              high ? "above" : "below", acc, c, acc, c + half);
+                    emit_line(e, "%s_v%d += %s_v%d;", acc, c, acc, c + half);
             }
-        emit_line(e,
-                  sum    ? "%s += tl_vsum(%s_v0);"
-                  : high ? "%s = tl_vhighest(%s_v0);"
-                         : "%s = tl_vlowest(%s_v0);",
-                  acc, acc);
+        if (row->join)
+            emit_line(e, "%s = %s(%s_v0);", acc, row->across, acc);
+        else
+            emit_line(e, "%s += tl_vsum(%s_v0);", acc, acc);
     }
 }
 
