@@ -32,6 +32,7 @@ import common  # noqa: E402
 def load(name):
     spec = importlib.util.spec_from_file_location("program_" + name, os.path.join(FOLDER, name + ".py"))
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     return vars(module)
 

@@ -27,7 +27,7 @@ static bool match_softmax(Node *w, Group *out)
     if (!is_elem(w, ELEM_DIV))
         return false;
     Node *e = w->arg[0], *sum = skip_views(w->arg[1]);
-    if (sum->kind != NODE_REDUCE || sum->how != REDUCE_SUM || sum->arg[0] != e ||
+    if (sum->kind != NODE_REDUCE || is_inline(sum) || sum->how != REDUCE_SUM || sum->arg[0] != e ||
         !is_elem(e, ELEM_EXP) || !is_elem(e->arg[0], ELEM_SUB))
         return false;
     Node *moved = e->arg[0], *max = skip_views(moved->arg[1]);
@@ -221,6 +221,136 @@ static void plan(Attention *a)
     a->columns = axis_guard(g, c, a->N, a->c.n);
 }
 
+/* ---- what a mask hides ----------------------------------------------------------------------- */
+
+/* An integer as a sum of positions; NULL: it is something else. */
+static const Lin *as_lin(Graph *g, Node *n, const Lin *const *at)
+{
+    const Lin *to[TENSOR_RANK], *x, *y;
+    Guard guard[TENSOR_RANK];
+    if (!dtype_is_int(n->type) || n->type == DT_BOOL || n->stored)
+        return NULL;
+    switch (n->kind) {
+    case NODE_CONST: return lin_const(g, (int64_t)n->value);
+    case NODE_IOTA: return at[n->attr[0]];
+    case NODE_CAST: case NODE_RESHAPE: case NODE_PERMUTE: case NODE_BROADCAST:
+        operand_index(g, n, 0, at, to, guard);
+        return as_lin(g, n->arg[0], to);
+    case NODE_ELEM:
+        if (!is_elem(n, ELEM_ADD) && !is_elem(n, ELEM_SUB))
+            return NULL;
+        x = as_lin(g, n->arg[0], at);
+        y = as_lin(g, n->arg[1], at);
+        return x && y ? lin_add(g, x, lin_mul(g, y, is_elem(n, ELEM_ADD) ? 1 : -1)) : NULL;
+    default: return NULL;
+    }
+}
+
+typedef struct { /* columns that a block of rows may see: tiles [first, last) */
+    Attention *a;
+    const char *first, *last;
+} Seen;
+
+static int64_t coef_of(const Lin *l, const Lin *var)
+{
+    for (int i = 0; i < l->n && var->n; i++)
+        if (l->atom[i] == var->atom[0])
+            return l->coef[i];
+    return 0;
+}
+
+static const char *tighter(Graph *g, const char *fn, const char *old, const char *text)
+{
+    return old ? arena_printf(g->arena, "T.%s(%s, %s)", fn, old, text) : text;
+}
+
+/* Seen only where l >= 0: the last column for the row of the block that sees most, or the first. */
+static void need(Seen *s, const Lin *l)
+{
+    Attention *a = s->a;
+    Graph *g = a->g;
+    const int64_t r = coef_of(l, a->at[1]), c = coef_of(l, a->at[2]);
+    if ((c != 1 && c != -1) || l->n != 1 + (r != 0))
+        return;
+    const int64_t sign = c < 0 ? 1 : -1, m = a->c.m, n = a->c.n;
+    const Lin *block = lin_var(g, "bx", 0, (a->M + m - 1) / m - 1);
+    const int64_t row = r > 0 ? m - 1 : 0; /* of the block, that sees furthest */
+    const Lin *edge = lin_add(g, lin_mul(g, block, sign * r * m),
+                              lin_const(g, sign * (r * row + l->c) + (c < 0 ? n : 0)));
+    const char *tile = arena_printf(g->arena, "(%s) // %lld", lin_text(g, edge), (long long)n);
+    if (c < 0)
+        s->last = tighter(g, "min", s->last, tile);
+    else
+        s->first = tighter(g, "max", s->first, tile);
+}
+
+static void need_cond(Seen *s, Node *n, const Lin *const *at, bool holds)
+{
+    Graph *g = s->a->g;
+    const Lin *to[TENSOR_RANK];
+    Guard guard[TENSOR_RANK];
+    if (n->stored)
+        return;
+    if (n->kind == NODE_BROADCAST || n->kind == NODE_RESHAPE || n->kind == NODE_PERMUTE) {
+        operand_index(g, n, 0, at, to, guard);
+        need_cond(s, n->arg[0], to, holds);
+    } else if (is_elem(n, ELEM_NOT) || is_elem(n, ELEM_INVERT)) {
+        need_cond(s, n->arg[0], at, !holds);
+    } else if (is_elem(n, holds ? ELEM_BITAND : ELEM_BITOR)) {
+        need_cond(s, n->arg[0], at, holds);
+        need_cond(s, n->arg[1], at, holds);
+    } else if (n->kind == NODE_ELEM && n->narg == 2) {
+        const bool above = is_elem(n, ELEM_GE) || is_elem(n, ELEM_GT);
+        const bool strict = is_elem(n, ELEM_LT) || is_elem(n, ELEM_GT);
+        if (!above && !is_elem(n, ELEM_LE) && !is_elem(n, ELEM_LT))
+            return;
+        const Lin *x = as_lin(g, n->arg[0], at), *y = as_lin(g, n->arg[1], at);
+        if (!x || !y)
+            return;
+        const int64_t sign = above == holds ? 1 : -1; /* of x - y where it is seen */
+        x = lin_mul(g, lin_add(g, x, lin_mul(g, y, -1)), sign);
+        need(s, lin_add(g, x, lin_const(g, strict == holds ? -1 : 0)));
+    }
+}
+
+static bool is_hidden(const Node *n)
+{
+    while (n->kind == NODE_BROADCAST)
+        n = n->arg[0];
+    return n->kind == NODE_CONST && n->value == -__builtin_inf();
+}
+
+/* where(cond, s, -inf): what the condition says of whole tiles. */
+static Seen find_seen(Attention *a)
+{
+    const Lin *place[TENSOR_RANK];
+    Seen s = {.a = a};
+    Node *n = a->k->max->arg[0];
+    weights_of(a->g, a->k->anchor->arg[0], a->at, place);
+    while (is_elem(n, ELEM_WHERE) && (is_hidden(n->arg[1]) || is_hidden(n->arg[2]))) {
+        const bool holds = is_hidden(n->arg[2]);
+        need_cond(&s, n->arg[0], place, holds);
+        n = n->arg[holds ? 1 : 2];
+    }
+    return s;
+}
+
+/* ---- its text -------------------------------------------------------------------------------- */
+
+static void print_loop(Attention *a)
+{
+    const long long n = (a->N + a->c.n - 1) / a->c.n;
+    const Seen s = find_seen(a);
+    const char *last = s.last ? arena_printf(a->g->arena, "T.min(T.max(%s, 0), %lld)", s.last, n)
+                              : arena_printf(a->g->arena, "%lld", n);
+    if (s.first)
+        str_printf(a->out, "        for k in T.Pipelined(T.max(%s, 0), %s, num_stages=%d):\n",
+                   s.first, last, MAX(a->c.stages, 0));
+    else
+        str_printf(a->out, "        for k in T.Pipelined(%s, num_stages=%d):\n", last,
+                   MAX(a->c.stages, 0));
+}
+
 static void print_scores(Attention *a)
 {
     Graph *g = a->g;
@@ -330,8 +460,7 @@ void tiles_attention(Graph *g, Group *k, Str *out)
                (long long)((a.M + a.c.m - 1) / a.c.m), (long long)dot->shape[0], a.c.threads);
     print_alloc(&a);
     operand_load(g, k, &a.q, out, 2, &a.names);
-    str_printf(out, "        for k in T.Pipelined(%lld, num_stages=%d):\n",
-               (long long)((a.N + a.c.n - 1) / a.c.n), MAX(a.c.stages, 0));
+    print_loop(&a);
     print_step(&a);
     print_end(&a);
 }

@@ -127,14 +127,42 @@ static Node *arranged(Graph *g, Node *a, const Labels *have, const Labels *want)
     return node_permute(g, a, perm);
 }
 
-/* Labels that stand twice in one operand are its diagonal; those nobody else has are summed. */
-static Node *own_sums(Graph *g, Node *a, Labels *l, const Labels *other, const Labels *out)
+/* A label that stands twice: both axes as one, of which every n + 1st element is meant. */
+static Node *diagonal(Graph *g, Node *a, Labels *l, int i, int j)
+{
+    const int64_t n = a->shape[i];
+    int perm[TENSOR_RANK] = {i, j}, m = 2;
+    int64_t flat[TENSOR_RANK] = {n * n}, start[TENSOR_RANK] = {0}, step[TENSOR_RANK] = {n + 1};
+    Labels left = {.label = {l->label[i]}, .n = 1};
+    if (n != a->shape[j])
+        diag_fail(g->diag, g->at, "einsum: '%c' is %lld and %lld in %s [tensor-einsum]",
+                  l->label[i], (long long)n, (long long)a->shape[j],
+                  shape_text(g->arena, a->rank, a->shape));
+    for (int d = 0; d < l->n; d++)
+        if (d != i && d != j) {
+            perm[m] = d;
+            flat[m - 1] = a->shape[d];
+            step[m++ - 1] = 1;
+            left.label[left.n++] = l->label[d];
+        }
+    a = node_reshape(g, node_permute(g, a, perm), left.n, flat);
+    flat[0] = n;
+    *l = left;
+    return node_slice(g, a, start, step, flat);
+}
+
+static Node *diagonals(Graph *g, Node *a, Labels *l)
 {
     for (int i = 0; i < l->n; i++)
         for (int j = i + 1; j < l->n; j++)
             if (l->label[i] == l->label[j])
-                diag_fail(g->diag, g->at, "einsum: '%c' stands twice in one operand "
-                          "[tensor-einsum]", l->label[i]);
+                return diagonals(g, diagonal(g, a, l, i, j), l);
+    return a;
+}
+
+/* Labels that nobody else has are summed. */
+static Node *own_sums(Graph *g, Node *a, Labels *l, const Labels *other, const Labels *out)
+{
     bool axes[TENSOR_RANK] = {0}, any = false;
     Labels left = {.n = 0};
     for (int i = 0; i < l->n; i++) {
@@ -172,31 +200,68 @@ static void append(Labels *to, const Labels *l)
         to->label[to->n++] = l->label[i];
 }
 
-/* By products and sums where no matrix instruction has the type, or a side is one row. */
-static Node *dot_by_sums(Graph *g, Node *a, Node *b)
+/* An operand with the axes of all labels, 1 where it has none. */
+static Node *stretched(Graph *g, Node *a, const Labels *have, const Labels *all)
 {
-    const bool axes[4] = {false, false, false, true};
-    int64_t left[4] = {a->shape[0], a->shape[1], 1, a->shape[2]},
-            right[4] = {b->shape[0], 1, b->shape[2], b->shape[1]};
-    Node *x = node_reshape(g, a, 4, left);
-    Node *y = node_reshape(g, node_permute(g, b, (const int[]){0, 2, 1}), 4, right);
-    Node *p = build_binary(g, ELEM_MUL, x, y);
+    int64_t shape[TENSOR_RANK];
+    for (int i = 0; i < all->n; i++)
+        shape[i] = label_at(have, all->label[i]) < 0 ? 1 : extent_of(a, have, all->label[i]);
+    return node_reshape(g, arranged(g, a, have, all), all->n, shape);
+}
+
+/* By products and sums where no matrix instruction has the type, or a side is one row.  The axes
+ * stand as in the larger operand, so that its elements are read as they stand in memory. */
+static Node *dot_by_sums(Graph *g, Node *a, const Labels *la, Node *b, const Labels *lb,
+                         const Labels *k, Labels *left)
+{
+    const bool swap = node_count(a) > node_count(b);
+    const Labels *large = swap ? la : lb, *small = swap ? lb : la;
+    Labels all = {0};
+    bool axes[TENSOR_RANK] = {0};
+    for (int i = 0; i < small->n; i++)
+        if (label_at(large, small->label[i]) < 0)
+            all.label[all.n++] = small->label[i];
+    append(&all, large);
+    for (int i = 0; i < all.n; i++) {
+        axes[i] = label_at(k, all.label[i]) >= 0;
+        if (!axes[i])
+            left->label[left->n++] = all.label[i];
+    }
+    Node *p = build_binary(g, ELEM_MUL, stretched(g, a, la, &all), stretched(g, b, lb, &all));
     return node_reduce(g, REDUCE_SUM, p, axes);
+}
+
+/* Without axes of extent 1. */
+static Node *narrowed(Graph *g, Node *a, Labels *l)
+{
+    int64_t shape[TENSOR_RANK];
+    int n = 0;
+    for (int i = 0; i < l->n; i++)
+        if (a->shape[i] != 1) {
+            shape[n] = a->shape[i];
+            l->label[n++] = l->label[i];
+        }
+    l->n = n;
+    return node_reshape(g, a, n, shape);
+}
+
+/* The same, with the axes of the result as `out` names them and those of extent 1 left out. */
+static Node *sums_of(Graph *g, Node *a, Labels la, Node *b, Labels lb, const Labels *k,
+                     const Labels *out)
+{
+    Labels left = {0}, want = {0};
+    a = narrowed(g, a, &la);
+    b = narrowed(g, b, &lb);
+    Node *y = dot_by_sums(g, a, &la, b, &lb, k, &left);
+    for (int i = 0; i < out->n; i++)
+        if (label_at(&left, out->label[i]) >= 0)
+            want.label[want.n++] = out->label[i];
+    return arranged(g, y, &left, &want);
 }
 
 static bool has_gemm(DType t)
 {
     return t == DT_F16 || t == DT_BF16 || t == DT_F32;
-}
-
-static Node *dot_of(Graph *g, Node *a, Node *b)
-{
-    DType t = promote(a->type, b->type);
-    a = node_cast(g, a, t);
-    b = node_cast(g, b, t);
-    if (!has_gemm(t) || a->shape[1] == 1 || b->shape[2] == 1 || a->shape[2] < 4)
-        return dot_by_sums(g, a, b);
-    return node_dot(g, a, b);
 }
 
 static void part_labels(Parts *p, const Labels *la, const Labels *lb, const Labels *out)
@@ -217,6 +282,8 @@ static Node *einsum_two(Graph *g, const char *spec, Node *a, Labels la, Node *b,
 {
     Parts p = {0};
     Labels oa = {0}, ob = {0}, oc = {0};
+    a = diagonals(g, a, &la);
+    b = diagonals(g, b, &lb);
     for (int i = 0; i < la.n; i++)
         if (label_at(&lb, la.label[i]) >= 0 &&
             extent_of(a, &la, la.label[i]) != extent_of(b, &lb, la.label[i]))
@@ -236,10 +303,21 @@ static Node *einsum_two(Graph *g, const char *spec, Node *a, Labels la, Node *b,
     int64_t full[TENSOR_RANK];
     for (int i = 0; i < oc.n; i++)
         full[i] = product_of(&(Labels){.label = {oc.label[i]}, .n = 1}, a, &la, b, &lb);
-    a = node_reshape(g, arranged(g, a, &la, &oa), 3, (const int64_t[]){B, M, K});
-    b = node_reshape(g, arranged(g, b, &lb, &ob), 3, (const int64_t[]){B, K, N});
-    Node *y = node_reshape(g, dot_of(g, a, b), oc.n, full);
-    return arranged(g, y, &oc, out);
+    DType t = promote(a->type, b->type);
+    a = node_cast(g, a, t);
+    b = node_cast(g, b, t);
+    const bool sums = !has_gemm(t) || M == 1 || N == 1 || K < 4;
+    Node *y;
+    if (sums && oc.n + p.k.n <= TENSOR_RANK) {
+        y = sums_of(g, a, la, b, lb, &p.k, &oc);
+    } else {
+        a = node_reshape(g, arranged(g, a, &la, &oa), 3, (const int64_t[]){B, M, K});
+        b = node_reshape(g, arranged(g, b, &lb, &ob), 3, (const int64_t[]){B, K, N});
+        y = sums ? sums_of(g, a, (Labels){"bmk", 3}, b, (Labels){"bkn", 3}, &(Labels){"k", 1},
+                           &(Labels){"bmn", 3})
+                 : node_dot(g, a, b);
+    }
+    return arranged(g, node_reshape(g, y, oc.n, full), &oc, out);
 }
 
 Node *build_einsum(Graph *g, const char *spec, Node *a, Node *b)
@@ -252,7 +330,7 @@ Node *build_einsum(Graph *g, const char *spec, Node *a, Node *b)
                   b ? shape_text(g->arena, b->rank, b->shape) : "");
     if (b)
         return einsum_two(g, spec, a, in[0], b, in[1], &out);
-    a = own_sums(g, a, &in[0], &(Labels){.n = 0}, &out);
+    a = own_sums(g, diagonals(g, a, &in[0]), &in[0], &(Labels){.n = 0}, &out);
     return arranged(g, a, &in[0], &out);
 }
 

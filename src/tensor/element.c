@@ -13,8 +13,8 @@ enum { LONG_TEXT = 60, COLUMNS = 4 };
 
 bool is_inline(const Node *n)
 {
-    return n->kind != NODE_REDUCE && n->kind != NODE_DOT && n->kind != NODE_SCAN &&
-           n->kind != NODE_SCATTER;
+    return (n->kind != NODE_REDUCE || n->attr[TENSOR_RANK]) && n->kind != NODE_DOT &&
+           n->kind != NODE_SCAN && n->kind != NODE_SCATTER;
 }
 
 void body_open(Body *b, Graph *g, Str *out, int indent, int *nname)
@@ -114,6 +114,19 @@ static const char *guard_text(Graph *g, const Guard *k, int n)
     return s.s;
 }
 
+/* NaN wins over all, as in numpy. */
+const char *combine_text(Graph *g, int how, DType t, const char *a, const char *b)
+{
+    a = operand(g, a);
+    b = operand(g, b);
+    if (dtype_is_float(t) && (how == REDUCE_MAX || how == REDUCE_MIN))
+        return arena_printf(g->arena, "T.if_then_else((%s %c %s) | (%s != %s), %s, %s)", a,
+                            how == REDUCE_MAX ? '>' : '<', b, a, a, a, b);
+    static const char *const text[] = {[REDUCE_SUM] = "%s + %s", [REDUCE_MAX] = "T.max(%s, %s)",
+                                       [REDUCE_MIN] = "T.min(%s, %s)", [REDUCE_PROD] = "%s * %s"};
+    return arena_printf(g->arena, text[how], a, b);
+}
+
 /* ---- values ---------------------------------------------------------------------------------- */
 
 static const char *name_value(Body *b, const char *text)
@@ -123,7 +136,15 @@ static const char *name_value(Body *b, const char *text)
     return name;
 }
 
-static const char *elem_text(Body *b, const Node *n, const char *const *arg)
+static int times_said(const char *text, int arg)
+{
+    int n = 0;
+    for (const char *t = strchr(text, '$'); t; t = strchr(t + 1, '$'))
+        n += t[1] == 'a' + arg || t[1] == 'p' + arg;
+    return n;
+}
+
+static const char *elem_text(Body *b, const Node *n, const char *const *given)
 {
     Str s;
     str_init(&s, b->g->arena);
@@ -139,6 +160,10 @@ static const char *elem_text(Body *b, const Node *n, const char *const *arg)
         t = "T.if_then_else(($p > $q) | ($p != $p), $p, $q)";
     else if (n->how == ELEM_MINIMUM && dtype_is_float(n->type))
         t = "T.if_then_else(($p < $q) | ($p != $p), $p, $q)";
+    const char *arg[3];
+    for (int i = 0; i < n->narg; i++) /* what the text has more than once is computed once */
+        arg[i] = times_said(t, i) > 1 && strpbrk(given[i], " (") ? name_value(b, given[i])
+                                                                  : given[i];
     for (; *t; t++) {
         if (*t != '$') {
             str_putc(&s, *t);
@@ -219,22 +244,64 @@ static const char *taken(Body *b, Node *n, const Lin *const *at)
     return body_value(b, n->arg[0], to);
 }
 
+static bool is_never(const Guard *k, int n)
+{
+    bool never = false;
+    for (int i = 0; i < n; i++)
+        never = never || k[i].what->hi < k[i].lo || k[i].what->lo > k[i].hi;
+    return never;
+}
+
+static bool is_always(const Guard *k, int n)
+{
+    bool always = true;
+    for (int i = 0; i < n; i++)
+        always = always && k[i].what->lo >= k[i].lo && k[i].what->hi <= k[i].hi && k[i].mod == 1;
+    return always;
+}
+
 static const char *view_value(Body *b, Node *n, const Lin *const *at)
 {
     const Lin *to[TENSOR_RANK];
     Guard guard[TENSOR_RANK];
     Graph *g = b->g;
     int ng = operand_index(g, n, 0, at, to, guard);
+    if (is_always(guard, ng))
+        return body_value(b, n->arg[0], to);
+    if (is_never(guard, ng) && n->kind != NODE_CONCAT)
+        return number_text(g, n->type, n->value);
     if (n->kind == NODE_CONCAT) {
         const Lin *second[TENSOR_RANK];
         Guard other;
         operand_index(g, n, 1, at, second, &other);
+        if (is_never(guard, ng))
+            return body_value(b, n->arg[1], second);
         const char *v = guarded(b, n, 1, second, &other, 0, "");
         return guarded(b, n, 0, to, guard, ng, v);
     }
-    if (ng)
-        return guarded(b, n, 0, to, guard, ng, number_text(g, n->type, n->value));
-    return body_value(b, n->arg[0], to);
+    return guarded(b, n, 0, to, guard, ng, number_text(g, n->type, n->value));
+}
+
+/* Positions of term i of a reduction that is written out; false: there is no such. */
+static bool term_index(Graph *g, const Node *n, int64_t i, const Lin *const *at, const Lin **out)
+{
+    const Node *a = n->arg[0];
+    for (int d = a->rank - 1, own = n->rank - 1; d >= 0; d--) {
+        out[d] = n->attr[d] ? lin_const(g, i % a->shape[d]) : at[own--];
+        i = n->attr[d] ? i / a->shape[d] : i;
+    }
+    return i == 0;
+}
+
+static const char *written_out(Body *b, Node *n, const Lin *const *at)
+{
+    const Lin *to[TENSOR_RANK];
+    const char *v = NULL;
+    for (int64_t i = 0; term_index(b->g, n, i, at, to); i++) {
+        const char *term = body_value(b, n->arg[0], to);
+        v = v ? name_value(b, combine_text(b->g, n->how, n->type, v, term)) : term;
+    }
+    return v;
 }
 
 static const char *compute(Body *b, Node *n, const Lin *const *at)
@@ -257,6 +324,7 @@ static const char *compute(Body *b, Node *n, const Lin *const *at)
         return cast_text(g, cast_text(g, v, from, n->type), n->type, to);
     }
     case NODE_TAKE: case NODE_ALONG: return taken(b, n, at);
+    case NODE_REDUCE: return written_out(b, n, at);
     default: return view_value(b, n, at);
     }
 }
@@ -308,7 +376,21 @@ typedef struct {
     void *arg;
     Map seen;
     const Node *own;
+    const Lin *var;        /* whose conditions are looked for, or NULL */
+    Breaks *breaks;
 } Reads;
+
+/* var + c in [lo, hi] changes where var is lo - c and hi - c + 1. */
+static void note_guards(Reads *r, const Guard *k, int n)
+{
+    for (int i = 0; r->var && i < n; i++) {
+        const Lin *w = k[i].what;
+        if (w->n != 1 || w->coef[0] != 1 || w->atom[0] != r->var->atom[0] || k[i].mod != 1)
+            continue;
+        vec_push(r->g->arena, r->breaks, k[i].lo - w->c);
+        vec_push(r->g->arena, r->breaks, k[i].hi - w->c + 1);
+    }
+}
 
 static void walk(Reads *r, Node *n, const Lin *const *at)
 {
@@ -331,8 +413,11 @@ static void walk(Reads *r, Node *n, const Lin *const *at)
         walk(r, n->arg[1], n->kind == NODE_ALONG ? at : at + axis);
         return;
     }
-    for (int k = 0; k < n->narg; k++) {
-        operand_index(g, n, k, at, to, guard);
+    if (n->kind == NODE_REDUCE)
+        for (int64_t i = 0; term_index(g, n, i, at, to); i++)
+            walk(r, n->arg[0], to);
+    for (int k = 0; k < n->narg && n->kind != NODE_REDUCE; k++) {
+        note_guards(r, guard, operand_index(g, n, k, at, to, guard));
         walk(r, n->arg[k], to);
     }
 }
@@ -340,6 +425,20 @@ static void walk(Reads *r, Node *n, const Lin *const *at)
 void each_read(Graph *g, Node *n, const Lin *const *at, ReadFn *see, void *arg)
 {
     Reads r = {.g = g, .see = see, .arg = arg, .own = n};
+    map_init_text(&r.seen, g->arena);
+    walk(&r, n, at);
+}
+
+static bool see_own(void *arg, Node *n, const Lin *const *at)
+{
+    (void)at;
+    return n->group == arg;
+}
+
+void find_breaks(Graph *g, struct Group *k, Node *n, const Lin *const *at, const Lin *var,
+                 Breaks *out)
+{
+    Reads r = {.g = g, .see = see_own, .arg = k, .own = n, .var = var, .breaks = out};
     map_init_text(&r.seen, g->arena);
     walk(&r, n, at);
 }

@@ -59,8 +59,16 @@ static void find_meets(Graph *g, Node *end)
 
 /* ---- what is stored -------------------------------------------------------------------------- */
 
+/* How often an operand is computed for one element. */
+static int64_t times(const Node *n)
+{
+    return n->kind == NODE_REDUCE ? node_count(n->arg[0]) / MAX(1, node_count(n)) : 1;
+}
+
 static int own_weight(const Node *n)
 {
+    if (n->kind == NODE_REDUCE)
+        return (int)MIN(times(n), 1000);
     if (n->kind == NODE_CAST)
         return 1;
     if (n->kind != NODE_ELEM)
@@ -115,7 +123,7 @@ static void find_held(Graph *g, const Node *end)
         if (!n->live)
             continue;
         for (int k = 0; k < n->narg && is_inline(n); k++)
-            sum += n->arg[k]->held ? 0 : n->arg[k]->weight;
+            sum += n->arg[k]->held ? 0 : (int)(MIN(times(n), 1000) * n->arg[k]->weight);
         n->weight = is_inline(n) ? MIN(sum, 1000000) : 0;
         if (n->is_output)
             hold(n);
@@ -126,7 +134,8 @@ static void find_held(Graph *g, const Node *end)
             hold_operand(n->arg[0]);
             hold_operand(n->arg[1]);
         }
-        if ((n->kind == NODE_TAKE || n->kind == NODE_ALONG) && n->arg[0]->weight > CALL_WEIGHT)
+        if ((n->kind == NODE_TAKE || n->kind == NODE_ALONG) && n->arg[0]->weight > CALL_WEIGHT &&
+            node_count(n) > node_count(n->arg[0]) / 4)
             hold(behind_views(n->arg[0]));
         if (n->held)
             n->stored = true;
@@ -286,23 +295,31 @@ static bool step_up(Graph *g, const Node *n, const Node *from, const Lin *const 
     return true;
 }
 
+static void set_place(Graph *g, Place **place, const Node *n, const Lin *const *at)
+{
+    place[n->id] = NEW(g->arena, Place);
+    for (int d = 0; d < n->rank; d++)
+        place[n->id]->at[d] = at[d];
+}
+
+/* From operands to who reads them, behind node `first`. */
+static void follow_places(Graph *g, Place **place, int first)
+{
+    for (int i = first; i < g->nodes.n; i++) {
+        Node *n = g->nodes.at[i];
+        const Lin *at[TENSOR_RANK];
+        for (int k = 0; n->live && is_inline(n) && !place[i] && k < n->narg; k++)
+            if (place[n->arg[k]->id] && step_up(g, n, n->arg[k], place[n->arg[k]->id]->at, at))
+                set_place(g, place, n, at);
+    }
+}
+
 /* Positions of all nodes that follow from one, by id; those of others have none. */
 Place **places_from(Graph *g, Node *from, const Lin *const *at)
 {
     Place **place = NEWN(g->arena, Place *, g->nodes.n + 1);
-    place[from->id] = NEW(g->arena, Place);
-    for (int d = 0; d < from->rank; d++)
-        place[from->id]->at[d] = at[d];
-    for (int i = from->id + 1; i < g->nodes.n; i++) {
-        Node *n = g->nodes.at[i];
-        Place p;
-        for (int k = 0; n->live && is_inline(n) && !place[i] && k < n->narg; k++)
-            if (place[n->arg[k]->id] &&
-                step_up(g, n, n->arg[k], place[n->arg[k]->id]->at, p.at)) {
-                place[i] = NEW(g->arena, Place);
-                *place[i] = p;
-            }
-    }
+    set_place(g, place, from, at);
+    follow_places(g, place, from->id + 1);
     return place;
 }
 
@@ -387,6 +404,27 @@ static bool same_rows(const Node *a, const Node *b)
     return same;
 }
 
+static bool same_extents(const Node *n, int rank, const int64_t *shape)
+{
+    bool same = n->rank == rank;
+    for (int d = 0; same && d < rank; d++)
+        same = n->shape[d] == shape[d];
+    return same;
+}
+
+bool row_value_at(Graph *g, const Group *k, const Node *n, const Lin *const *full, const Lin **at)
+{
+    const Node *space = k->space, *r = k->anchor;
+    const bool kept = n->rank == space->rank && n->rank != r->rank;
+    bool ok = kept || same_extents(n, r->rank, r->shape);
+    row_place(r, full, at);
+    for (int d = 0; kept && d < n->rank; d++) {
+        ok = ok && n->shape[d] == (r->attr[d] ? 1 : space->shape[d]);
+        at[d] = r->attr[d] ? lin_const(g, 0) : full[d];
+    }
+    return ok;
+}
+
 /* Reductions of the group are read by row; nothing else that is read comes after the group. */
 static bool see_row(void *arg, Node *n, const Lin *const *at)
 {
@@ -399,7 +437,9 @@ static bool see_row(void *arg, Node *n, const Lin *const *at)
         return false;
     }
     if (n->group == c->k) {
-        c->ok = c->ok && n->rank == c->rank && same_place(at, c->at, c->rank);
+        bool whole = n->rank == c->rank && same_place(at, c->at, c->rank);
+        c->ok = c->ok && (whole || (row_value_at(c->g, c->k, n, c->at, place) &&
+                                    same_place(at, place, n->rank)));
         return true;
     }
     for (int i = 0; i < c->k->reductions.n && !c->own; i++)
@@ -469,36 +509,45 @@ static void fuse_reduction(Graph *g, Node *r)
     row_add(g, k, r);
 }
 
-static bool same_extents(const Node *n, int rank, const int64_t *shape)
+Place **row_places(Graph *g, const Group *k, const Lin *const *full)
 {
-    bool same = n->rank == rank;
-    for (int d = 0; same && d < rank; d++)
-        same = n->shape[d] == shape[d];
-    return same;
+    Place **place = NEWN(g->arena, Place *, g->nodes.n + 1);
+    for (int i = 0; i < g->nodes.n; i++)
+        if (g->nodes.at[i]->live && same_extents(g->nodes.at[i], k->space->rank, k->space->shape))
+            set_place(g, place, g->nodes.at[i], full);
+    follow_places(g, place, 0);
+    return place;
 }
 
 /* May the node be stored by the group, whole rows or one element of each? */
-static bool row_output(Graph *g, Group *k, Node *n)
+static bool row_output(Graph *g, Group *k, Node *n, Place *const *place)
 {
     const Lin *full[TENSOR_RANK], *at[TENSOR_RANK];
     row_space(g, k->space, full);
-    if (same_extents(n, k->space->rank, k->space->shape))
-        return row_may(g, k, n, full);
-    if (!same_extents(n, k->anchor->rank, k->anchor->shape))
-        return false;
-    row_place(k->anchor, full, at);
-    return row_may(g, k, n, at);
+    if (place[n->id])
+        return row_may(g, k, n, place[n->id]->at);
+    return row_value_at(g, k, n, full, at) && row_may(g, k, n, at);
+}
+
+/* Little of it is read: better what rows have one of is stored, and that little computed again. */
+static bool few_read(const Node *n, const Node *end)
+{
+    return n->meet && n->meet != end && node_count(n->meet) <= node_count(n) / 4 &&
+           is_inline(n->meet);
 }
 
 /* One end of the group: as far along the meets of its last reductions as positions allow. */
-static void end_row(Graph *g, Group *k, Node *r, Node *end)
+static void end_row(Graph *g, Group *k, Node *r, Node *end, Place *const *place)
 {
     Node *last = NULL;
     for (Node *n = r->meet; n && n != end && is_inline(n); n = n->meet) {
         if (n->group == k || n->group)
             return;
-        bool full = same_extents(n, k->space->rank, k->space->shape);
-        if ((full || same_extents(n, k->anchor->rank, k->anchor->shape)) && row_output(g, k, n))
+        if (few_read(n, end)) {
+            last = NULL;
+            break;
+        }
+        if (n->kind != NODE_BROADCAST && row_output(g, k, n, place))
             last = n;
         if (n->held)
             break;
@@ -511,14 +560,17 @@ static bool read_elsewhere(Graph *g, const Group *k, const Node *r);
 
 static void fuse_rows(Graph *g, Group *k, Node *end)
 {
+    const Lin *full[TENSOR_RANK];
+    row_space(g, k->space, full);
+    Place **place = row_places(g, k, full);
     for (int i = 0; i < g->nodes.n; i++) {
         Node *n = g->nodes.at[i];
-        if (n->held && !n->group && row_output(g, k, n))
+        if (n->held && !n->group && row_output(g, k, n, place))
             join(g, k, n);
     }
     for (int i = 0; i < k->reductions.n; i++)
         if (read_elsewhere(g, k, k->reductions.at[i]))
-            end_row(g, k, k->reductions.at[i], end);
+            end_row(g, k, k->reductions.at[i], end, place);
     for (int i = 0; i < k->reductions.n; i++)
         if (k->reductions.at[i]->is_output || read_elsewhere(g, k, k->reductions.at[i]))
             join(g, k, k->reductions.at[i]);
@@ -554,6 +606,7 @@ static bool read_elsewhere(Graph *g, const Group *k, const Node *r)
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
+/* What is computed at the same positions of the same tensors is one kernel: they are read once. */
 static bool see_map(void *arg, Node *n, const Lin *const *at)
 {
     Check *c = arg;
@@ -562,11 +615,23 @@ static bool see_map(void *arg, Node *n, const Lin *const *at)
         c->own = true;
         return true;
     }
-    for (int i = 0; i < c->k->outputs.n && !c->own; i++)
-        for (int j = 0; j < c->k->outputs.at[i]->narg; j++)
-            c->own = c->own || c->k->outputs.at[i]->arg[j] == n;
+    c->own = c->own || (map_has(&c->k->reads, n) && node_count(n) * 2 > node_count(c->k->space));
     c->ok = c->ok && !depends(c->g, n, c->k);
     return false;
+}
+
+static bool note_read(void *arg, Node *n, const Lin *const *at)
+{
+    Group *k = arg;
+    (void)at;
+    map_set(&k->reads, n, n);
+    return n->group == k;
+}
+
+static void join_map(Graph *g, Group *k, Node *n, const Lin *const *at)
+{
+    join(g, k, n);
+    each_read(g, n, at, note_read, k);
 }
 
 static void fuse_map(Graph *g, Node *n)
@@ -580,13 +645,14 @@ static void fuse_map(Graph *g, Node *n)
             continue;
         each_read(g, n, at, see_map, &c);
         if (c.ok && c.own && !waits_for(g, k, n)) {
-            join(g, k, n);
+            join_map(g, k, n, at);
             return;
         }
     }
     Group *k = group_new(g, GROUP_MAP, NULL);
+    map_init(&k->reads, g->arena);
     k->space = n;
-    join(g, k, n);
+    join_map(g, k, n, at);
 }
 
 static void visit(Graph *g, Group *k, int *next);
@@ -647,7 +713,7 @@ void graph_fuse(Graph *g)
             fuse_attention(g, g->nodes.at[i]);
     for (int i = 0; i < g->nodes.n; i++) {
         Node *n = g->nodes.at[i];
-        if (n->live && !n->group && n->kind == NODE_REDUCE)
+        if (n->live && !n->group && n->kind == NODE_REDUCE && !is_inline(n))
             fuse_reduction(g, n);
         if (n->live && !n->group && (n->kind == NODE_SCAN || n->kind == NODE_SCATTER))
             join(g, group_new(g, n->kind == NODE_SCAN ? GROUP_SCAN : GROUP_SCATTER, n), n);

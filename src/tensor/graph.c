@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+enum { WRITTEN_OUT = 32 }; /* terms of a reduction of windows */
+
 const ElemRow elem_table[ELEM_COUNT] = {
 #define ELEM(id, name, arity, rule, text, ga, gb) {name, arity, rule, text, {ga, gb}},
 #include "tensor/ops.def"
@@ -543,6 +545,16 @@ Node *node_scatter(Graph *g, Node *a, Node *at, Node *v, int axis, bool put)
 
 /* ---- sums ------------------------------------------------------------------------------------ */
 
+/* Windows overlap: neighbours read the same elements, which a loop over all terms at once keeps. */
+static bool reads_windows(const Node *a, int depth)
+{
+    bool found = a->kind == NODE_WINDOW || a->kind == NODE_SPREAD;
+    for (int i = 0; i < a->narg && !found && depth; i++)
+        found = a->kind >= NODE_ELEM && a->kind <= NODE_BROADCAST &&
+                reads_windows(a->arg[i], depth - 1);
+    return found;
+}
+
 Node *node_reduce(Graph *g, ReduceHow how, Node *a, const bool *axes)
 {
     Node n = {.kind = NODE_REDUCE, .how = how, .type = a->type};
@@ -559,6 +571,7 @@ Node *node_reduce(Graph *g, ReduceHow how, Node *a, const bool *axes)
         return node_full(g, a->type, how == REDUCE_PROD, n.rank, n.shape);
     if (count == 1)
         return node_reshape(g, a, n.rank, n.shape);
+    n.attr[TENSOR_RANK] = count <= WRITTEN_OUT && reads_windows(a, 6);
     n.arg[0] = a;
     return add(g, n);
 }

@@ -19,6 +19,8 @@ typedef struct {
     int names;
     VEC(Leaf) leaves;
     Map inside;            /* nodes that the group computes */
+    Place **place;         /* of nodes that are walked over as rows are */
+    int *ready;            /* by id: the phase in which a node can be computed */
 } Rows;
 
 static bool on_gpu(const Graph *g)
@@ -56,9 +58,17 @@ static void choose_tile(Rows *r, const Node *space, int tiles)
 {
     const bool gpu = on_gpu(r->g);
     int64_t n = space->shape[r->along], rows = r->across < 0 ? 1 : space->shape[r->across];
-    int64_t total = node_count(space) / MAX(1, n * rows), most = 8192 / MAX(1, tiles);
+    int64_t total = 1, most = (gpu ? 8192 : 32768) / MAX(1, tiles);
     int64_t units = MAX(1, r->g->machine->units);
-    if (r->inner) {
+    bool apart = false; /* rows are walked over in parts, whose next is not the next row */
+    for (int d = 0; d < space->rank; d++) {
+        total *= r->reduced[d] || d == r->across ? 1 : space->shape[d];
+        apart = apart || (r->reduced[d] && d > r->across && d < r->along && space->shape[d] > 1);
+    }
+    if (r->inner && apart && !gpu) {
+        r->bk = n;
+        r->bm = 1;
+    } else if (r->inner) {
         r->bk = n <= power_below(most) ? n : MIN(2048, power_below(most));
         r->bm = MIN(rows, MAX(1, power_below(MAX(1, (gpu ? most / 2 : most) / r->bk))));
     } else {
@@ -181,17 +191,6 @@ static const char *identity_text(Graph *g, int how, DType t)
     return number_text(g, t, how == REDUCE_MAX ? dtype_min(t) : dtype_max(t));
 }
 
-/* NaN wins over all, as in numpy. */
-static const char *combine(Graph *g, int how, DType t, const char *a, const char *b)
-{
-    if (dtype_is_float(t) && (how == REDUCE_MAX || how == REDUCE_MIN))
-        return arena_printf(g->arena, "T.if_then_else((%s %c (%s)) | (%s != %s), %s, %s)", a,
-                            how == REDUCE_MAX ? '>' : '<', b, a, a, a, b);
-    static const char *const text[] = {[REDUCE_SUM] = "%s + (%s)", [REDUCE_MAX] = "T.max(%s, %s)",
-                                       [REDUCE_MIN] = "T.min(%s, %s)", [REDUCE_PROD] = "%s * (%s)"};
-    return arena_printf(g->arena, text[how], a, b);
-}
-
 static const char *tile_name(Rows *r, int i)
 {
     return arena_printf(r->g->arena, "p%d", i);
@@ -227,7 +226,7 @@ static void phase_values(Rows *r, int phase, Body *b, bool otherwise)
         const char *none = identity_text(r->g, n->how, compute_type(n->type));
         const char *v = otherwise ? none : body_value(b, n->arg[0], r->s.at);
         if (r->multi && !otherwise)
-            v = combine(r->g, n->how, n->type, to, v);
+            v = combine_text(r->g, n->how, n->type, to, v);
         body_line(b, "%s = %s", to, v);
     }
 }
@@ -242,6 +241,18 @@ static void fill_tiles(Rows *r, int phase)
     }
 }
 
+/* Outputs are stored in the first walk over the row that knows them. */
+static void store_ready(Rows *r, int phase, Body *b)
+{
+    for (int i = 0; i < r->k->outputs.n; i++) {
+        Node *n = r->k->outputs.at[i];
+        if (!r->place[n->id] || r->ready[n->id] != phase)
+            continue;
+        const Lin *const *at = r->place[n->id]->at;
+        body_store(b, n, place_text(r->g, n->buffer, n->rank, at), n, at);
+    }
+}
+
 static void print_phase(Rows *r, int phase)
 {
     const Group *k = r->k;
@@ -252,6 +263,7 @@ static void print_phase(Rows *r, int phase)
     }
     open_tile(r, &b, r->guard);
     phase_values(r, phase, &b, false);
+    store_ready(r, phase, &b);
     if (!r->multi && r->guard) {
         Body other = rows_body(r, b.indent - 1);
         body_line(&other, "else:");
@@ -320,28 +332,6 @@ static bool leaves_rows(const Rows *r, const Node *n)
     return false;
 }
 
-/* Positions of one value a row: those of the reductions, with or without axes of extent 1. */
-static bool row_at(const Rows *r, const Node *n, const Lin **at)
-{
-    const Node *space = r->k->space;
-    const Lin *plain[TENSOR_RANK];
-    int m = 0;
-    for (int d = 0; d < space->rank; d++)
-        if (!r->reduced[d])
-            plain[m++] = r->s.at[d];
-    bool kept = n->rank == space->rank;
-    for (int d = 0; d < n->rank; d++)
-        at[d] = kept ? (r->reduced[d] ? lin_const(r->g, 0) : r->s.at[d]) : plain[d];
-    bool ok = kept || n->rank == m;
-    for (int d = 0, e = 0; ok && d < space->rank; d++) {
-        if (kept)
-            ok = n->shape[d] == (r->reduced[d] ? 1 : space->shape[d]);
-        else if (!r->reduced[d])
-            ok = n->shape[e++] == space->shape[d];
-    }
-    return ok;
-}
-
 static bool is_work(const Node *n)
 {
     while (n->kind == NODE_RESHAPE)
@@ -356,7 +346,7 @@ static void print_row_values(Rows *r, const int *known, int phase)
     for (int i = 0; i < r->g->nodes.n; i++) {
         Node *n = r->g->nodes.at[i];
         if (!map_has(&r->inside, n) || !is_work(n) || known[i] != phase || !leaves_rows(r, n) ||
-            !row_at(r, n, at))
+            !row_value_at(r->g, r->k, n, r->s.at, at))
             continue;
         const char *name = arena_printf(r->g->arena, "w%d", r->names++);
         alloc_row(r, name, compute_type(n->type));
@@ -370,16 +360,39 @@ static void print_row_values(Rows *r, const int *known, int phase)
 
 /* ---- outputs --------------------------------------------------------------------------------- */
 
-static bool is_full(const Rows *r, const Node *n)
+/* The phase of reductions after which a node is known. */
+static void find_ready(Rows *r)
 {
-    const Node *s = r->k->space;
-    bool same = n->rank == s->rank;
-    for (int d = 0; same && d < n->rank; d++)
-        same = n->shape[d] == s->shape[d];
-    return same;
+    const Graph *g = r->g;
+    const Group *k = r->k;
+    r->ready = NEWN(g->arena, int, g->nodes.n + 1);
+    for (int i = 0; i < g->nodes.n; i++) {
+        const Node *n = g->nodes.at[i];
+        if (!map_has(&r->inside, n))
+            continue;
+        for (int j = 0; j < n->narg; j++)
+            r->ready[i] = MAX(r->ready[i], r->ready[n->arg[j]->id]);
+        for (int j = 0; j < k->reductions.n; j++)
+            if (k->reductions.at[j] == n)
+                r->ready[i] = k->phase.at[j] + 1;
+    }
 }
 
-static void print_outputs(Rows *r, bool full)
+static void print_full_outputs(Rows *r, int phase)
+{
+    const Group *k = r->k;
+    bool some = false;
+    for (int i = 0; i < k->outputs.n; i++)
+        some = some || (r->place[k->outputs.at[i]->id] && r->ready[k->outputs.at[i]->id] == phase);
+    if (!some)
+        return;
+    Body b = rows_body(r, 2);
+    open_serial(r, &b, k->space);
+    open_tile(r, &b, r->guard);
+    store_ready(r, phase, &b);
+}
+
+static void print_row_outputs(Rows *r)
 {
     const Group *k = r->k;
     const Lin *at[TENSOR_RANK];
@@ -387,19 +400,13 @@ static void print_outputs(Rows *r, bool full)
     Body b = rows_body(r, 2);
     for (int i = 0; i < k->outputs.n; i++) {
         Node *n = k->outputs.at[i];
-        if (is_full(r, n) != full)
+        if (r->place[n->id])
             continue;
-        if (!some && full) {
-            open_serial(r, &b, k->space);
-            open_tile(r, &b, r->guard);
-        } else if (!some) {
+        if (!some)
             open_rows(r, &b);
-        }
         some = true;
-        if (!full)
-            row_at(r, n, at);
-        const Lin *const *where = full ? r->s.at : at;
-        body_store(&b, n, place_text(r->g, n->buffer, n->rank, where), n, where);
+        row_value_at(r->g, k, n, r->s.at, at);
+        body_store(&b, n, place_text(r->g, n->buffer, n->rank, at), n, at);
     }
 }
 
@@ -421,12 +428,14 @@ void tiles_row(Graph *g, Group *k, Str *out)
         phases = MAX(phases, k->phase.at[i] + 1);
     }
     const int *known = row_phases(&r);
+    r.place = row_places(g, k, r.s.at);
+    find_ready(&r);
     for (int p = 0; p < phases; p++) {
         print_phase(&r, p);
         print_row_values(&r, known, p);
     }
-    print_outputs(&r, true);
-    print_outputs(&r, false);
+    print_full_outputs(&r, phases);
+    print_row_outputs(&r);
 }
 
 /* ---- scans ----------------------------------------------------------------------------------- */

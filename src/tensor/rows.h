@@ -21,7 +21,7 @@ void space_loop(const Space *s, Body *b, const bool *which, const char *guard);
 void kernel_head(Graph *g, Str *out, int64_t blocks, int threads);
 int tile_threads(const Graph *g, int64_t elements);
 /* Nodes of one space, each to its own buffer, or to `to`. */
-void tiles_store(Graph *g, const Node *space, Str *out, const Group *k, Node *const *what, int n,
+void tiles_store(Graph *g, const Node *space, Str *out, Group *k, Node *const *what, int n,
                  const char *to);
 
 #endif

@@ -35,7 +35,8 @@ typedef enum {
     NODE_SPREAD,    /* back: axes position, offset; what window attr takes from there, else 0 */
     NODE_TAKE,      /* arg[0] with axis attr[0] replaced by the axes of the positions arg[1] */
     NODE_ALONG,     /* arg[0] with the position on axis attr[0] from arg[1] */
-    NODE_REDUCE,    /* how, attr[d] 1: axis d is reduced; rank without them */
+    NODE_REDUCE,    /* how, attr[d] 1: axis d is reduced; rank without them; attr[TENSOR_RANK]:
+                       its few terms are written out */
     NODE_DOT,       /* [b, m, k] by [b, k, n] */
     NODE_SCAN,      /* running sum along attr[0]; attr[1]: from the end */
     NODE_SCATTER,   /* arg[0], with arg[2] put at positions arg[1] of axis attr[0] as NODE_TAKE
@@ -214,11 +215,16 @@ const Lin *body_position(Body *b, Node *n, const Lin *const *at, int64_t extent)
 void body_store(Body *b, Node *n, const char *target, Node *value, const Lin *const *at);
 void body_line(Body *b, const char *fmt, ...) PRINTF(2, 3);
 const char *number_text(Graph *g, DType t, double v);
+const char *combine_text(Graph *g, int how, DType t, const char *a, const char *b); /* ReduceHow */
 const char *place_text(Graph *g, const char *buffer, int rank, const Lin *const *at);
 /* Calls see for all that n reads at `at`, stored nodes and those that cannot be inlined; true: what
  * that one reads is seen as well. */
 typedef bool ReadFn(void *arg, Node *n, const Lin *const *at);
 void each_read(Graph *g, Node *n, const Lin *const *at, ReadFn *see, void *arg);
+/* Where along var some condition of padding or concatenation changes, in what k computes of n. */
+typedef VEC(int64_t) Breaks;
+void find_breaks(Graph *g, struct Group *k, Node *n, const Lin *const *at, const Lin *var,
+                 Breaks *out);
 bool is_inline(const Node *n); /* a value at a position is cheap text */
 
 /* ---- fuse.c ---------------------------------------------------------------------------------- */
@@ -233,6 +239,7 @@ typedef struct Group {
     VEC(int) phase;
     NodeVec outputs;       /* stored by it */
     Node *space;           /* of rows: a node of the full shape */
+    Map reads;             /* of elementwise ones: what is loaded */
     const char *why;       /* it ends where it does */
     Node *scores, *values; /* attention: the dot inside, the right operand */
     Node *weight, *sum, *max, *exp; /* attention: the parts of its softmax */
@@ -243,6 +250,10 @@ typedef struct {
 void graph_fuse(Graph *g);
 /* Positions of all nodes that follow from one's, by id; NULL: they do not. */
 Place **places_from(Graph *g, Node *from, const Lin *const *at);
+/* The same of all nodes that can be walked over as the rows of k are, at `full`. */
+Place **row_places(Graph *g, const Group *k, const Lin *const *full);
+/* Where a node with one value a row stands, its axes reduced or of extent 1; false: it is none. */
+bool row_value_at(Graph *g, const Group *k, const Node *n, const Lin *const *full, const Lin **at);
 bool match_attention(Graph *g, Node *dot, Group *out);
 
 /* ---- tiles.c --------------------------------------------------------------------------------- */

@@ -122,25 +122,71 @@ static void map_tile(const Graph *g, const Node *n, int64_t *tile)
     }
 }
 
-void tiles_store(Graph *g, const Node *space, Str *out, const Group *k, Node *const *what, int n,
+enum { PARTS_MOST = 5 };
+
+/* The innermost axis in parts in each of which the conditions of padding and concatenation are
+ * known, so that loops over them have none: starts of the parts.  One where an axis is not whole in
+ * a block, or where a thread takes an element. */
+static int part_axis(Graph *g, Group *k, const Space *s, Node *const *what, int n, int64_t *start)
+{
+    const int last = s->rank - 1;
+    Breaks b = {0};
+    int parts = 1;
+    start[0] = 0;
+    if (on_gpu(g) || last < 0 || !s->var[last] || s->base[last])
+        return 1;
+    for (int i = 0; i < n; i++)
+        find_breaks(g, k, what[i], s->at, s->at[last], &b);
+    for (int64_t at = 1; at < s->tile[last]; at++) {
+        bool is = false;
+        for (int i = 0; i < b.n; i++)
+            is = is || b.at[i] == at;
+        if (is && parts == PARTS_MOST)
+            return 1;
+        if (is)
+            start[parts++] = at;
+    }
+    return parts;
+}
+
+/* From `start`, so many of the innermost axis. */
+static Space part_of(Graph *g, const Space *s, int64_t start, int64_t n)
+{
+    Space p = *s;
+    const int last = s->rank - 1;
+    if (last < 0 || n == s->tile[last])
+        return p;
+    p.tile[last] = n;
+    p.at[last] = lin_add(g, lin_var(g, p.var[last], 0, n - 1), lin_const(g, start));
+    return p;
+}
+
+void tiles_store(Graph *g, const Node *space, Str *out, Group *k, Node *const *what, int n,
                  const char *to)
 {
     int64_t tile[TENSOR_RANK], per = 1;
     Space s;
-    Body b;
     int names = 0;
+    int64_t start[PARTS_MOST + 1];
     map_tile(g, space, tile);
     for (int d = 0; d < space->rank; d++)
         per *= tile[d];
     space_open(&s, g, out, space->rank, space->shape, tile);
     kernel_head(g, out, s.blocks, tile_threads(g, per));
     space_bases(&s, out);
-    body_open(&b, g, out, 2, &names);
-    b.group = k;
-    space_loop(&s, &b, NULL, s.guard);
-    for (int i = 0; i < n; i++)
-        body_store(&b, what[i],
-                   place_text(g, to ? to : what[i]->buffer, what[i]->rank, s.at), what[i], s.at);
+    const int parts = part_axis(g, k, &s, what, n, start);
+    start[parts] = space->rank ? tile[space->rank - 1] : 1;
+    for (int p = 0; p < parts; p++) {
+        Space part = part_of(g, &s, start[p], start[p + 1] - start[p]);
+        Body b;
+        body_open(&b, g, out, 2, &names);
+        b.group = k;
+        space_loop(&part, &b, NULL, s.guard);
+        for (int i = 0; i < n; i++)
+            body_store(&b, what[i],
+                       place_text(g, to ? to : what[i]->buffer, what[i]->rank, part.at), what[i],
+                       part.at);
+    }
 }
 
 void tiles_map(Graph *g, Group *k, Str *out)

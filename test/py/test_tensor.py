@@ -1,5 +1,6 @@
 """Tensor programs against numpy: every operator, on the CPU and, as kernels of a GPU, in the simulator."""
 
+import linecache
 import time
 import unittest
 import warnings
@@ -32,6 +33,15 @@ def close(got, want, tolerance):
                       atol=tolerance * scale, equal_nan=True)
     assert same.all(), "%d of %d differ, the first by %g" % (
         (~same).sum(), same.size, np.abs(got.astype("float64") - want)[~same].flat[0])
+
+
+def made(text):
+    """The function f of a text."""
+    file = "<program %d>" % len(linecache.cache)
+    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    scope = {"tl": tl}
+    exec(compile(text, file, "exec"), scope)
+    return scope["f"]
 
 
 def as_list(v):
@@ -236,6 +246,15 @@ class Products(unittest.TestCase):
 
         self.assertIn("in all: 1 kernel,", g.explain(x, w, b))
 
+    def test_an_index_that_stands_twice(self):
+        def f(a, b, c):
+            return (tl.einsum("ii->i", a), tl.einsum("ii", a), tl.einsum("iji,jk->ik", b, c),
+                    tl.einsum("ijj,ik->k", tl.swapaxes(b, 0, 1), c))
+
+        a, b, c = normal(9, 9), normal(5, 8, 5), normal(8, 6)
+        check(f, (np.einsum("ii->i", a), np.einsum("ii", a), np.einsum("iji,jk->ik", b, c),
+                  np.einsum("jii,jk->k", b.swapaxes(0, 1), c)), a, b, c, tolerance=1e-4)
+
     def test_batches_and_einsum(self):
         def f(q, k, w):
             return q @ k.swapaxes(-1, -2), tl.einsum("bhqd,bhkd->bhqk", q, k), tl.einsum("bhqd,de->bqhe", q, w), \
@@ -372,6 +391,26 @@ class Attention(unittest.TestCase):
             return tl.softmax(s - tl.abs(tl.iota(s, 2) - tl.iota(s, 3)) * 0.1) @ v
 
         self.one(f, lambda s, i, j: np.tanh(s / 30) * 20 - abs(i - j) * 0.1)
+
+    def test_tiles_that_a_mask_hides_are_not_computed(self):
+        masks = {
+            "i >= j": lambda i, j: i >= j,
+            "j <= i + 20": lambda i, j: j <= i + 20,
+            "(i > j - 3) & (i - j < 50)": lambda i, j: (i > j - 3) & (i - j < 50),
+            "(j >= 64) & ~(j > i + 100)": lambda i, j: (j >= 64) & ~(j > i + 100),
+            "(i - 70 <= j) & (x > 0)": lambda i, j: (i - 70 <= j) & (np.arange(150) % 7 > 0),
+            "i + j < 160": lambda i, j: i + j < 160,
+        }
+        q, k, v = normal(130, 16), normal(150, 16), normal(150, 8)
+        x = (np.arange(150) % 7).astype("int32")
+        i, j = np.arange(130)[:, None], np.arange(150)
+        for n, (text, seen) in enumerate(masks.items()):
+            hide = "tl.where(~(%s), -tl.inf, s)" if n % 2 else "tl.where(%s, s, -tl.inf)"
+            fn = made("def f(q, k, v, x):\n    s = q @ k.T\n    i, j = tl.iota(s, 0), tl.iota(s, 1)\n"
+                      "    return tl.softmax(%s) @ v\n" % (hide % text))
+            program = check(fn, softmax(np.where(seen(i, j), q @ k.T, -1e30)) @ v, q, k, v, x, tolerance=1e-4, gpu=n == 2)
+            loop = [s for s in program.tiles().splitlines() if "T.Pipelined" in s]
+            self.assertIn("bx" if "i" in text else "1, ", loop[0], text)
 
     def test_stored_scores_are_not_hidden(self):
         def f(q, k, v):

@@ -2,14 +2,11 @@
 
 TENSOR_PROGRAMS says how many (60), TENSOR_SEED where they begin."""
 
-import linecache
 import os
 import unittest
 
 import numpy as np
 import test_tensor
-
-import tilelang as tl
 
 COUNT = int(os.environ.get("TENSOR_PROGRAMS", "60"))
 FIRST = int(os.environ.get("TENSOR_SEED", "0"))
@@ -155,14 +152,6 @@ class Writer:
         return text, [made[i][1] for i in some]
 
 
-def program_of(text, seed):
-    file = "<random program %d>" % seed
-    linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    scope = {"tl": tl}
-    exec(compile(text, file, "exec"), scope)
-    return scope["f"]
-
-
 class RandomPrograms(unittest.TestCase):
     def test_against_numpy(self):
         for seed in range(FIRST, FIRST + COUNT):
@@ -172,7 +161,7 @@ class RandomPrograms(unittest.TestCase):
                 continue
             with self.subTest(seed=seed):
                 try:
-                    test_tensor.check(program_of(text, seed), want, *writer.inputs, tolerance=2e-4, gpu=seed % 2 == 0)
+                    test_tensor.check(test_tensor.made(text), want, *writer.inputs, tolerance=2e-4, gpu=seed % 2 == 0)
                 except BaseException:
                     print("seed %d\n%s" % (seed, text))
                     raise
