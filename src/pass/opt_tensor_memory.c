@@ -10,8 +10,8 @@
  * with Mech.by_commit suits, while there are columns left. */
 #include "pass/pass.h"
 #include "pass/body_uses.h"
+#include "pass/plan_how.h"
 #include "pass/plan_shared.h"
-#include "op/op.h"
 
 enum { A, B, C };
 
@@ -85,7 +85,8 @@ static bool clears_first(const Tensor *x, const Stmt *s, const Stmt *loop)
         int64_t v;
         if (clear && expr_is_int(clear, &v))
             return v != 0;
-        return clear && loop && clear->op == EX_EQ && clear->kid[0]->op == EX_VAR &&
+        return clear && loop && expr_is_int(loop->u.loop.extent, &v) && v > 0 &&
+               clear->op == EX_EQ && clear->kid[0]->op == EX_VAR &&
                clear->kid[0]->u.var == loop->u.loop.var && clear->kid[1] == loop->u.loop.min;
     }
     default: return false;
@@ -195,6 +196,17 @@ static bool see_mma(const Stmt *s, void *arg)
     return true;
 }
 
+/* What plan_how will choose, so that clears before it are folded into it: tensor memory is cleared
+ * by storing to it otherwise. */
+static bool plan_mma(const Stmt *s, void *arg)
+{
+    Tensor *x = arg;
+
+    if (is_mma_on(x, s))
+        tile_plan(x->k, s)->how = x->mech;
+    return true;
+}
+
 /* A fragment as A, once its MMA is one into tensor memory. */
 static const Stmt *stage_operand(Ir *ir, const Stmt *s, void *arg)
 {
@@ -245,6 +257,8 @@ void pass_opt_tensor_memory(Kernel *k)
         if (!x.from)
             break;
         x.to = tensor_new(&x, x.from);
+        stmt_visit(k->body, plan_mma, &x);
+        pass_opt_fold_clears(k);
         k->body = walk(&x, k->body);
         k->body = stmt_map(k->ir, k->body, stage_operand, &x);
     }

@@ -90,7 +90,7 @@ kernels() {
     for arch in sm_100a sm_103a; do
         has $arch "UTCHMMA UTCBAR LDTM" test/kernel/tensor_memory.py:product
     done
-    has sm_100a "UTCHMMA LDTM STTM" examples/gemm.py:gemm $gemm dtype=float16
+    has sm_100a "UTCHMMA LDTM !STTM" examples/gemm.py:gemm $gemm dtype=float16
     has sm_100a "UTCHMMA UTCBAR LDTM UTMALDG" test/kernel/tensor_memory.py:specialised
     t=test/gpu/kernel/tensor_memory.py
     has sm_100a "UTCQMMA" $t:kinds dtype=float8_e4m3fn K=128
