@@ -33,6 +33,13 @@ TL_DEVICE void tl_tcgen05_commit(uint64_t *bar)
                  : : "r"(tl_shared_address(bar)) : "memory");
 }
 
+/* The same at the barrier of each of two blocks. */
+TL_DEVICE void tl_tcgen05_commit_each(uint64_t *bar)
+{
+    asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%0], %1;"
+                 : : "r"(tl_shared_address(bar)), "h"((uint16_t)3) : "memory");
+}
+
 /* C, A and B as descriptors, what they are, whether to add to C. */
 TL_DEVICE void tl_tcgen05_f16(uint32_t c, uint64_t a, uint64_t b, uint32_t what, int32_t add)
 {

@@ -408,6 +408,7 @@ const char *mark_name(CallMark m); /* NULL: none */
 typedef enum {
     ROLE_WS,         /* the groups of T.ws */
     ROLE_PRODUCER,   /* one thread of the group that issues copies */
+    ROLE_ISSUER,     /* one thread of its second warp, which issues MMAs */
     ROLE_CONSUMER,   /* all that the kernel asked for, beside a producer */
     ROLE_COLLECTIVE, /* one thread for all that come by, as they are apart no more */
     ROLE_COUNT
@@ -874,6 +875,14 @@ int kernel_warp(const Kernel *k); /* threads of a warp; the language's where the
 /* Roles are counted in so many threads, whatever a machine's instructions take: T.ws(1) is threads
  * 128 to 255 everywhere. */
 enum { ROLE_THREADS = 128 };
+static inline int role_lone(const Stmt *s) /* the one thread that runs it; -1: several do */
+{
+    int first = s->u.role.nthread ? s->u.role.thread[0] * ROLE_THREADS : 0;
+
+    return s->u.role.kind == ROLE_PRODUCER ? first
+           : s->u.role.kind == ROLE_ISSUER ? first + ROLE_THREADS / 4
+                                           : -1;
+}
 int64_t kernel_access(const Kernel *k, DType t); /* elements of the widest access of a thread */
 /* Who runs a role.  False: its warp groups do not follow each other. */
 bool group_of_role(const Kernel *k, const Stmt *role, ThreadGroup *t);

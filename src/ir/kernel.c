@@ -167,8 +167,8 @@ bool group_of_role(const Kernel *k, const Stmt *role, ThreadGroup *t)
         seen |= bit;
     }
     t->first = least * ROLE_THREADS;
-    if (role->u.role.kind == ROLE_PRODUCER) {
-        t->n = 1;
+    if (role_lone(role) >= 0) {
+        *t = (ThreadGroup){role_lone(role), 1};
         return true;
     }
     t->n = MIN((most + 1) * ROLE_THREADS, kernel_launch_threads(k)) - t->first;

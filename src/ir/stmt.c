@@ -370,7 +370,7 @@ const Stmt *stmt_instr(Ir *ir, Span at, const Isa *isa, int nregion, const Regio
     return s;
 }
 
-const char *const role_name[ROLE_COUNT] = {"ws", "producer", "consumer", "collective"};
+const char *const role_name[ROLE_COUNT] = {"ws", "producer", "issuer", "consumer", "collective"};
 
 const Stmt *stmt_role(Ir *ir, Span at, RoleKind kind, int n, const int *groups, const Stmt *body)
 {

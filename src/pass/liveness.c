@@ -9,7 +9,8 @@
  *                   Where some of them wait at barriers in memory, tiles mentioned there live
  *                   throughout: only the kernel knows who waits for whom
  *   a producer      fills its tiles at any time from the start.  The consumer waits for all it
- *                   sends, so they are free after the consumer's last use
+ *                   sends, so they are free after the consumer's last use; those that MMAs of an
+ *                   issuer read, after the consumer's wait for their sums
  *   in flight       a tile read by bulk stores or warpgroup MMAs, or filled by T.async_copy or
  *                   bulk loads, lives on to the wait that leaves none of them open, or to the end
  *   an address      of a tile may be kept: it lives throughout
@@ -131,6 +132,8 @@ static void see_tile(Walk *w, const Stmt *s)
     const Region *r = s->u.tile.region;
 
     touch_regions(w, s->u.tile.nregion, r);
+    for (int i = 0; w->early && tile_does(s, TILE_MMA) && i < s->u.tile.nregion; i++)
+        fly(w, FLY_MMAS, r[i].buf);
     if (is_produced(w, s)) {
         w->early = true;
         touch_regions(w, s->u.tile.nregion, r);
@@ -164,7 +167,7 @@ static void see_call(Walk *w, const Stmt *s)
         land_loads(w, bar);
     if (s->u.call.which == INTRIN_WAIT_PHASE && bar == w->commit && bar)
         land(w, FLY_MMAS);
-    if (s->u.call.which == INTRIN_ARRIVE_MMA)
+    if (call_mma_blocks(s))
         w->commit = bar && buffer_static_size(bar) == 1 ? bar : NULL;
     if (s->u.call.n > 0 && !expr_is_int(s->u.call.arg[0], &left))
         left = 1;
@@ -311,10 +314,10 @@ static bool is_role(const Stmt *s, RoleKind kind)
 
 static void walk_role(Walk *w, const Stmt *s)
 {
-    if (!w->k->extra_threads || !(is_role(s, ROLE_PRODUCER) || is_role(s, ROLE_CONSUMER))) {
+    if (!w->k->extra_threads || !(role_lone(s) >= 0 || is_role(s, ROLE_CONSUMER))) {
         walk_some(w, s);
     } else {
-        w->early = is_role(s, ROLE_PRODUCER);
+        w->early = role_lone(s) >= 0;
         walk(w, s->u.role.body);
         w->early = false;
     }

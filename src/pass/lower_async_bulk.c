@@ -29,11 +29,11 @@ typedef struct {
     Span at;
 } Flight;
 
-/* The kernel does not wait for it itself. */
+/* Neither the kernel waits for it itself, nor those that lower_warps told to. */
 static bool is_mma_alone(Alone *x, const Stmt *s)
 {
     return tile_does(s, TILE_MMA) && tile_plan(x->k, s)->how->by_commit &&
-           !hint_int(s->u.tile.hints, "async", 0);
+           !tile_plan(x->k, s)->left_open && !hint_int(s->u.tile.hints, "async", 0);
 }
 
 static bool is_alone(Alone *x, const Stmt *s)

@@ -15,6 +15,12 @@
  * iterations.  An MMA that is left in flight releases the stage of the iteration before, and after
  * its loop its own.
  *
+ * A loop of MMAs that one thread issues goes to an issuer, a second warp of the producer's group
+ * (plan_warps marks them left_open).  It commits an arrival at empty[stage] for the MMAs of each
+ * stage.  Between it and the consumer stands a pipeline of sums, filled by a whole loop at a time:
+ * full when its MMAs are done, empty when the consumer has copied it.  In persistent kernels there
+ * are two sums, so that the MMAs of a tile run while the one before is stored.
+ *
  * Where blocks of a cluster fill tiles together (plan_cluster), each producer brings a part for all
  * of them: it may do so when the stage is empty in every block, so every consumer tells the
  * producers of all blocks.  No block ends before the others are done with it. */
@@ -23,6 +29,7 @@
 #include "pass/body_uses.h"
 #include "pass/plan_how.h"
 #include "pass/plan_persistent.h"
+#include "pass/plan_shared.h"
 #include "pass/plan_warps.h"
 #include "pass/replay.h"
 #include "pass/thread_nest.h"
@@ -38,13 +45,18 @@ typedef struct {
     const Stmt *flies;     /* the MMA that reads it and is left in flight; NULL: none */
     bool early;            /* given back before the end of the last use */
     bool loaded;           /* threads read it themselves */
+    bool commits;          /* the issuer's MMAs alone read it */
+    const Stmt *sums;      /* of sums: the loop that fills it; NULL: of copies */
 } Pipe;
 
 typedef struct {
     Kernel *k;
     Ir *ir;
     Map staged; /* Buffer -> Buffer */
+    Map summed; /* Buffer -> Pipe of sums */
     Pipe pipe[PIPES_MOST];
+    Pipe sum[PIPES_MOST]; /* from 1 */
+    int nsum;
     const Stmt *loop;  /* around the block at hand */
     const Stmt *after; /* what follows that loop */
     const Stmt *block; /* at hand, and the place in it */
@@ -67,6 +79,98 @@ static Buffer *barriers_new(Roles *w, const char *name, int pipe, int n, int arr
     return kernel_barriers(w->k, arena_printf(w->ir->arena, "%s_%d", name, pipe), n, arrivals, at);
 }
 
+/* ---- sums ------------------------------------------------------------------------------------ */
+
+static bool is_issued(Roles *w, const Stmt *s)
+{
+    return tile_does(s, TILE_MMA) && tile_plan(w->k, s)->how->by_commit &&
+           tile_plan(w->k, s)->left_open;
+}
+
+/* A loop of nothing but copies by the producer and MMAs that were planned for an issuer. */
+static bool fills_sums(Roles *w, const Stmt *s)
+{
+    const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : NULL;
+    bool any = false;
+
+    for (int i = 0; body && body->kind == ST_BLOCK && i < body->u.block.n; i++) {
+        const Stmt *t = body->u.block.list[i];
+        if (!is_issued(w, t) && !pipe_of(w, t) && t->kind != ST_LET)
+            return false;
+        any |= is_issued(w, t);
+    }
+    return any;
+}
+
+/* Those of the loop s; NULL: it has none. */
+static Pipe *sums_of(Roles *w, const Stmt *s)
+{
+    for (int i = 1; i <= w->nsum; i++)
+        if (s->kind == ST_FOR && w->sum[i].sums->u.loop.var == s->u.loop.var)
+            return &w->sum[i];
+    return NULL;
+}
+
+static bool has_sums(const Stmt *s, void *roles)
+{
+    return sums_of(roles, s) != NULL;
+}
+
+/* Two of each in persistent kernels, where there are so many columns. */
+static int sums_at_once(Roles *w, const Stmt *loop)
+{
+    const Stmt *body = loop->u.loop.body;
+    int64_t more = 0;
+
+    for (int i = 0; i < body->u.block.n; i++)
+        if (is_issued(w, body->u.block.list[i]))
+            more += tensor_columns(w->k, body->u.block.list[i]->u.tile.region[2].buf);
+    return w->k->persistent && more <= tensor_columns_left(w->k) ? 2 : 1;
+}
+
+static bool make_sums(const Stmt *s, void *arg)
+{
+    Roles *w = arg;
+    Kernel *k = w->k;
+
+    if (!fills_sums(w, s) || w->nsum + 1 >= PIPES_MOST || w->cluster > 2)
+        return true;
+    Pipe *r = &w->sum[++w->nsum];
+    *r = (Pipe){.sums = s, .stages = sums_at_once(w, s)};
+    r->full = barriers_new(w, "sum_full", w->nsum, r->stages, 1, s->span);
+    r->empty = barriers_new(w, "sum_empty", w->nsum, r->stages,
+                            kernel_block_threads(k) / kernel_warp(k), s->span);
+    r->phase = kernel_scalar(k, arena_printf(w->ir->arena, "sum_phase_%d", w->nsum), DT_I32,
+                             s->span);
+    if (r->stages > 1)
+        r->stage = kernel_scalar(k, arena_printf(w->ir->arena, "sum_stage_%d", w->nsum), DT_I32,
+                                 s->span);
+    for (int i = 0; i < s->u.loop.body->u.block.n; i++) {
+        const Stmt *t = s->u.loop.body->u.block.list[i];
+        if (!is_issued(w, t)) {
+            w->pipe[pipe_of(w, t)].commits = true;
+            continue;
+        }
+        Buffer *sum = t->u.tile.region[2].buf;
+        map_set(&w->summed, sum, r);
+        if (r->stages > 1)
+            map_set(&w->staged, sum, buffer_staged(k, sum, r->stages));
+    }
+    return true;
+}
+
+/* What passes since the plan have made another loop of is waited for where it stands. */
+static bool shut_others(const Stmt *s, void *arg)
+{
+    Roles *w = arg;
+
+    if (tile_does(s, TILE_MMA) && is_issued(w, s) && !map_has(&w->summed, s->u.tile.region[2].buf))
+        tile_plan(w->k, s)->left_open = false;
+    return true;
+}
+
+/* ---- pipelines of copies --------------------------------------------------------------------- */
+
 static bool make_pipe(const Stmt *s, void *arg)
 {
     Roles *w = arg;
@@ -82,9 +186,8 @@ static bool make_pipe(const Stmt *s, void *arg)
     if (!r->full) {
         r->stages = stages;
         r->full = barriers_new(w, "full", n, stages, 1, s->span);
-        r->empty = barriers_new(w, "empty", n, stages,
-                               kernel_block_threads(k) / kernel_warp(k) * w->cluster,
-                               s->span);
+        int each = r->commits ? 1 : kernel_block_threads(k) / kernel_warp(k);
+        r->empty = barriers_new(w, "empty", n, stages, each * w->cluster, s->span);
         r->phase = kernel_scalar(k, arena_printf(w->ir->arena, "phase_%d", n), DT_I32, s->span);
         if (stages > 1)
             r->stage = kernel_scalar(k, arena_printf(w->ir->arena, "stage_%d", n), DT_I32, s->span);
@@ -162,10 +265,18 @@ static void close_pipe(Roles *w, Builder *b, Pipe *r, Span at)
     r->at = r->parity = NULL;
 }
 
+/* Until what was there before has been read. */
+static void wait_empty(Roles *w, Builder *b, const Pipe *r, Span at)
+{
+    const Expr *before = expr_binary(w->ir, EX_BITXOR, expr_var(w->ir, r->parity), num(w, 1));
+
+    build_add(b, barrier_call(w, at, INTRIN_WAIT_PHASE, r->empty, stage_at(w, r), before));
+}
+
 static void start_pipes(Roles *w, Builder *b)
 {
-    for (int i = 0; i < PIPES_MOST; i++) {
-        Pipe *r = &w->pipe[i];
+    for (int i = 0; i < 2 * PIPES_MOST; i++) {
+        Pipe *r = i < PIPES_MOST ? &w->pipe[i] : &w->sum[i - PIPES_MOST];
         if (r->stage)
             build_add(b, scalar_set(w->k, NO_SPAN, r->stage, num(w, 0)));
         if (r->phase)
@@ -177,6 +288,15 @@ static void start_pipes(Roles *w, Builder *b)
 
 static const Stmt *consume(Roles *w, const Stmt *s);
 
+/* An arrival once the MMAs that were issued are done; both: in each block of the cluster. */
+static const Stmt *commit(Roles *w, Buffer *b, const Expr *stage, bool both, Span at)
+{
+    const Stmt *s = barrier_call(w, at, INTRIN_ARRIVE, b, stage, NULL);
+
+    return stmt_call(w->ir, at, INTRIN_ARRIVE, 0, NULL, 1, s->u.call.region,
+                     ir_name(w->ir, both ? "mma_pair" : "mma"), NULL);
+}
+
 /* The warp is done with a stage; one lane says so, to each block of the cluster one.  An arrival
  * does not wait for loads that are under way, and a bulk copy goes another way than they: without a
  * fence it was seen to overtake them, where stores of other warps held them up. */
@@ -184,7 +304,9 @@ static const Stmt *release(Roles *w, const Pipe *r, const Expr *stage, Span at)
 {
     Ir *ir = w->ir;
     const Expr *lane = expr_floormod(ir, thread_in_block(w->k), num(w, kernel_warp(w->k)));
-    bool many = w->cluster > 1;
+    bool many = w->cluster > 1 && !r->sums;
+    if (r->commits)
+        return commit(w, r->empty, stage, many, at);
     const Stmt *arrive =
         barrier_call(w, at, INTRIN_ARRIVE, r->empty, stage, many ? lane : NULL);
     if (many) /* others of the cluster learn of nothing that was written */
@@ -291,11 +413,12 @@ static const Stmt *release_late(Roles *w, const Pipe *r, Span at)
     return stmt_if(ir, at, later, release(w, r, stage_before(w, r, stage_at(w, r)), at), NULL);
 }
 
-typedef struct { /* copies of a block so far; several may fill one pipeline */
-    int n;
-    int *pipe;
-    const Buffer **tile;
-} Opened;
+typedef struct {
+    Pipe *pipe;
+    const Buffer *tile;
+} Open;
+
+typedef VEC(Open) Opened; /* in a block so far; several tiles may be of one pipeline */
 
 /* Of a loop whose second MMA comes after it, what only the first one reads is free before. */
 static void release_early(Roles *w, Builder *b, const Stmt *rest)
@@ -314,51 +437,89 @@ static void release_early(Roles *w, Builder *b, const Stmt *rest)
     }
 }
 
+static void open_tile(Roles *w, Opened *open, Pipe *r, const Buffer *tile)
+{
+    vec_push(w->k->scratch, open, ((Open){r, tile}));
+}
+
+/* What copies or an issuer brought, from here on. */
+static void open_to_read(Roles *w, Builder *b, Pipe *r, Span at)
+{
+    open_pipe(w, b, r, at);
+    build_add(b, barrier_call(w, at, INTRIN_WAIT_PHASE, r->full, stage_at(w, r),
+                              expr_var(w->ir, r->parity)));
+}
+
+/* Where the loop stood, the consumer waits for its sums. */
+static void open_sums(Roles *w, Builder *b, Opened *open, Pipe *r, const Stmt *block, int at)
+{
+    const Stmt *body = r->sums->u.loop.body;
+
+    open_to_read(w, b, r, block->u.block.list[at]->span);
+    r->last = at;
+    for (int i = 0; i < body->u.block.n; i++) {
+        const Stmt *mma = body->u.block.list[i];
+        if (!is_issued(w, mma))
+            continue;
+        open_tile(w, open, r, mma->u.tile.region[2].buf);
+        for (int j = at + 1; j < block->u.block.n; j++)
+            if (stmt_uses(block->u.block.list[j], mma->u.tile.region[2].buf))
+                r->last = MAX(r->last, j);
+    }
+}
+
+/* The statement, with the stages of what is open. */
+static const Stmt *use_open(Roles *w, const Opened *open, const Stmt *s)
+{
+    for (int j = 0; j < open->n; j++) {
+        Buffer *to = map_get(&w->staged, open->at[j].tile);
+        const Pipe *r = open->at[j].pipe;
+        if (to && r->parity)
+            s = stmt_use_stage(w->k, s, open->at[j].tile, to, stage_at(w, r));
+    }
+    return s;
+}
+
+/* What the statement at `i` of the block was the last to use. */
+static void close_open(Roles *w, Builder *b, const Opened *open, const Stmt *block, int i)
+{
+    for (int j = 0; j < open->n; j++) {
+        Pipe *r = open->at[j].pipe;
+        if (!r->parity || r->last != i)
+            continue;
+        Span at = block->u.block.list[i]->span;
+        if (!r->early)
+            build_add(b, r->flies ? release_late(w, r, at) : release(w, r, stage_at(w, r), at));
+        r->early = false;
+        close_pipe(w, b, r, at);
+    }
+}
+
 static const Stmt *consume_block(Roles *w, const Stmt *block)
 {
     Builder b;
-    int nstmt = block->u.block.n;
-    Opened open = {0, NEWN(w->k->scratch, int, nstmt), NEWN(w->k->scratch, const Buffer *, nstmt)};
+    Opened open = {0};
     const Stmt *outer = w->block;
     int place = w->place;
 
     build_open(&b, w->ir, NULL);
     for (int i = 0; i < block->u.block.n; i++) {
         const Stmt *s = block->u.block.list[i];
-        int n = pipe_of(w, s);
-        if (n) {
-            Pipe *r = &w->pipe[n];
+        Pipe *r = &w->pipe[pipe_of(w, s)], *sums = sums_of(w, s);
+        if (sums) {
+            open_sums(w, &b, &open, sums, block, i);
+        } else if (r != w->pipe) {
             if (!r->parity) {
-                find_last(w, block, n);
-                open_pipe(w, &b, r, s->span);
-                build_add(&b, barrier_call(w, s->span, INTRIN_WAIT_PHASE, r->full, stage_at(w, r),
-                                           expr_var(w->ir, r->parity)));
+                find_last(w, block, pipe_of(w, s));
+                open_to_read(w, &b, r, s->span);
             }
-            open.pipe[open.n] = n;
-            open.tile[open.n++] = s->u.tile.region[1].buf;
+            open_tile(w, &open, r, s->u.tile.region[1].buf);
         } else {
             w->block = block;
             w->place = i;
-            s = consume(w, s);
-            for (int j = 0; j < open.n; j++) {
-                Buffer *to = map_get(&w->staged, open.tile[j]);
-                const Pipe *r = &w->pipe[open.pipe[j]];
-                if (to && r->parity)
-                    s = stmt_use_stage(w->k, s, open.tile[j], to, stage_at(w, r));
-            }
-            build_add(&b, s);
+            build_add(&b, use_open(w, &open, consume(w, s)));
         }
-        for (int j = 0; j < open.n; j++) {
-            Pipe *r = &w->pipe[open.pipe[j]];
-            if (!r->parity || r->last != i)
-                continue;
-            Span at = block->u.block.list[i]->span;
-            if (!r->early)
-                build_add(&b,
-                          r->flies ? release_late(w, r, at) : release(w, r, stage_at(w, r), at));
-            r->early = false;
-            close_pipe(w, &b, r, at);
-        }
+        close_open(w, &b, &open, block, i);
     }
     w->block = outer;
     w->place = place;
@@ -424,6 +585,53 @@ static const Stmt *consume(Roles *w, const Stmt *s)
         BUG(true, "a pipeline in a statement of kind %d", s->kind);
     }
     unreachable();
+}
+
+/* ---- the issuer ------------------------------------------------------------------------------ */
+
+static const Stmt *issue_loop(Roles *w, Pipe *r, const Stmt *s)
+{
+    Ir *ir = w->ir;
+    Builder b;
+
+    build_open(&b, ir, NULL);
+    open_pipe(w, &b, r, s->span);
+    wait_empty(w, &b, r, s->span);
+    const Stmt *loop = stmt_for_as(ir, s, LOOP_SERIAL, consume_block(w, s->u.loop.body));
+    for (int i = 0; i < s->u.loop.body->u.block.n; i++) {
+        const Stmt *t = s->u.loop.body->u.block.list[i];
+        Buffer *to = is_issued(w, t) ? map_get(&w->staged, t->u.tile.region[2].buf) : NULL;
+        if (to)
+            loop = stmt_use_stage(w->k, loop, t->u.tile.region[2].buf, to, stage_at(w, r));
+    }
+    build_add(&b, loop);
+    build_add(&b, commit(w, r->full, stage_at(w, r), false, s->span));
+    close_pipe(w, &b, r, s->span);
+    return build_close(&b, s->span);
+}
+
+static const Stmt *issue(void *roles, const Stmt *s)
+{
+    Roles *w = roles;
+
+    if (!s || !stmt_any(s, has_sums, w))
+        return s ? replay_of(&w->known, s) : NULL;
+    if (sums_of(w, s))
+        return issue_loop(w, sums_of(w, s), s);
+    if (s->kind == ST_FOR)
+        return stmt_for_as(w->ir, s, LOOP_SERIAL, issue(w, s->u.loop.body));
+    if (s->kind == ST_IF) {
+        const Stmt *then = issue(w, s->u.branch.then);
+        return stmt_if(w->ir, s->span, s->u.branch.cond,
+                       then ? then : stmt_block(w->ir, s->span, 0, NULL),
+                       issue(w, s->u.branch.orelse));
+    }
+    BUG(s->kind != ST_BLOCK, "sums in a statement of kind %d", s->kind);
+    Builder b;
+    build_open(&b, w->ir, NULL);
+    for (int i = 0; i < s->u.block.n; i++)
+        build_add(&b, issue(w, s->u.block.list[i]));
+    return build_close(&b, s->span);
 }
 
 /* ---- the producer ---------------------------------------------------------------------------- */
@@ -500,12 +708,9 @@ static const Stmt *produce_block(Roles *w, const Stmt *block)
         Pipe *r = &w->pipe[n];
         if (!r->parity) {
             open_pipe(w, &b, r, s->span);
-            const Expr *before = expr_binary(w->ir, EX_BITXOR, expr_var(w->ir, r->parity),
-                                             num(w, 1));
-            const Expr *stage = stage_at(w, r), *bytes = num(w, pipe_bytes(w, block, n));
-            build_add(&b, barrier_call(w, s->span, INTRIN_WAIT_PHASE, r->empty, stage, before));
-            build_add(&b,
-                      barrier_call(w, s->span, INTRIN_ARRIVE_BYTES, r->full, stage, bytes));
+            wait_empty(w, &b, r, s->span);
+            build_add(&b, barrier_call(w, s->span, INTRIN_ARRIVE_BYTES, r->full, stage_at(w, r),
+                                       num(w, pipe_bytes(w, block, n))));
         }
         build_add(&b, fill_stage(w, r, s));
         bool more = i + 1 < block->u.block.n && pipe_of(w, block->u.block.list[i + 1]) == n;
@@ -513,6 +718,19 @@ static const Stmt *produce_block(Roles *w, const Stmt *block)
             close_pipe(w, &b, r, s->span);
     }
     return build_close(&b, block->span);
+}
+
+/* Commits of other blocks arrive here: until all have, this one must not end. */
+static void drain(Roles *w, Builder *b)
+{
+    for (int n = 1; n < PIPES_MOST && w->cluster > 1; n++) {
+        Pipe *r = &w->pipe[n];
+        for (int i = 0; r->commits && i < r->stages; i++) {
+            open_pipe(w, b, r, w->k->span);
+            wait_empty(w, b, r, w->k->span);
+            close_pipe(w, b, r, w->k->span);
+        }
+    }
 }
 
 static const Stmt *produce(Roles *w, const Stmt *s)
@@ -619,8 +837,9 @@ static bool may_stagger(Roles *w, const Stmt *body)
 
     for (int i = 0; i < w->k->buffers.n; i++)
         apart |= buffer_plan(w->k, w->k->buffers.at[i])->groups > 1;
-    return apart && !stmt_any(body, is_short, w) && w->k->ngrid == 1 && w->pipe[1].stages > 2 &&
-           !w->pipe[2].full && config_on(w->k->func, CONFIG_staggered_start);
+    return apart && !w->nsum && !stmt_any(body, is_short, w) && w->k->ngrid == 1 &&
+           w->pipe[1].stages > 2 && !w->pipe[2].full &&
+           config_on(w->k->func, CONFIG_staggered_start);
 }
 
 /* Warpgroups in step end their tiles together, and the matrix units wait while both store.  They
@@ -643,7 +862,8 @@ static const Stmt *role(Roles *w, RoleKind kind, int first, int n, const Stmt *b
     for (int i = 0; i < n; i++)
         groups[i] = first + i;
     build_open(&b, w->ir, NULL);
-    move_registers(w, &b, kind == ROLE_PRODUCER);
+    if (kind != ROLE_ISSUER) /* which is of the producer's group */
+        move_registers(w, &b, kind == ROLE_PRODUCER);
     if (kind == ROLE_PRODUCER && w->cluster > 1)
         build_add(&b, stmt_call(w->ir, w->k->span, INTRIN_BLOCK_RANK, 0, NULL, 0, NULL, NULL,
                                 w->rank));
@@ -651,7 +871,18 @@ static const Stmt *role(Roles *w, RoleKind kind, int first, int n, const Stmt *b
     if (kind == ROLE_CONSUMER && w->apart)
         build_add(&b, staggered_start(w));
     build_add(&b, drop_names(w, body));
+    if (kind == ROLE_PRODUCER)
+        drain(w, &b);
     return stmt_role(w->ir, w->k->span, kind, n, groups, build_close(&b, w->k->span));
+}
+
+static const Stmt *issuer_role(Roles *w, int group, const Stmt *body)
+{
+    const Stmt *own = drop_names(w, issue(w, body));
+
+    while (replay_needs(&w->known, own))
+        own = drop_names(w, issue(w, body));
+    return role(w, ROLE_ISSUER, group, 1, own);
 }
 
 void pass_lower_warps(Kernel *k)
@@ -664,7 +895,10 @@ void pass_lower_warps(Kernel *k)
     w.cluster = cluster_of_pipes(k);
     w.rank = var_new(k->ir, "rank", DT_I32, k->span);
     map_init(&w.staged, k->scratch);
+    map_init(&w.summed, k->scratch);
     replay_learn(&w.known, k);
+    stmt_visit(k->body, make_sums, &w);
+    stmt_visit(k->body, shut_others, &w);
     stmt_visit(k->body, make_pipe, &w);
     const Stmt *body = as_block(k->ir, k->body);
     w.apart = may_stagger(&w, body);
@@ -672,6 +906,8 @@ void pass_lower_warps(Kernel *k)
     while (replay_needs(&w.known, own))
         own = drop_names(&w, produce_block(&w, body));
     const Stmt *producer = role(&w, ROLE_PRODUCER, n, 1, own);
+    if (w.nsum)
+        producer = stmt_seq(k->ir, producer, issuer_role(&w, n, body));
     const Stmt *consumer = role(&w, ROLE_CONSUMER, 0, n, consume_block(&w, body));
     k->extra_threads = ROLE_THREADS;
     k->body = stmt_seq(k->ir, producer, consumer);

@@ -234,16 +234,6 @@ static const Mech *tensor_mech(const Kernel *k)
     return NULL;
 }
 
-static int64_t columns_left(const Kernel *k)
-{
-    int64_t n = k->machine->tensor_columns;
-
-    for (int i = 0; i < k->buffers.n; i++)
-        if (k->buffers.at[i]->scope == MEM_TMEM && !k->buffers.at[i]->view_of)
-            n -= tensor_columns(k, k->buffers.at[i]);
-    return n;
-}
-
 void pass_opt_tensor_memory(Kernel *k)
 {
     Tensor x = {.k = k, .ir = k->ir, .mech = tensor_mech(k)};
@@ -252,7 +242,7 @@ void pass_opt_tensor_memory(Kernel *k)
         return;
     for (;;) {
         x.from = NULL;
-        x.columns = columns_left(k);
+        x.columns = tensor_columns_left(k);
         stmt_visit(k->body, see_mma, &x);
         if (!x.from)
             break;

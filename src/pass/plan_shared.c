@@ -93,12 +93,22 @@ int64_t tensor_columns(const Kernel *k, const Buffer *b)
 {
     int64_t shape[RANK_MOST], n = 1, lanes = k->machine->tensor_lanes;
 
-    if (!buffer_static_shape(b, shape))
+    if (!buffer_static_shape(b, shape) || b->rank < 2)
         return INT32_MAX;
     for (int d = 0; d < b->rank - 2; d++)
         n *= shape[d];
     return n * ((shape[b->rank - 2] + lanes - 1) / lanes) *
            ((shape[b->rank - 1] * dtype_bits(b->type) + 31) / 32);
+}
+
+int64_t tensor_columns_left(const Kernel *k)
+{
+    int64_t n = k->machine->tensor_columns;
+
+    for (int i = 0; i < k->buffers.n; i++)
+        if (k->buffers.at[i]->scope == MEM_TMEM && !k->buffers.at[i]->view_of)
+            n -= tensor_columns(k, k->buffers.at[i]);
+    return n;
 }
 
 /* One tile beside the other; a block asks for a power of two of columns, and is told where they are

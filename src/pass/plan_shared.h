@@ -24,6 +24,7 @@ bool buffers_share(Kernel *k, const Buffer *a, const Buffer *b); /* bytes, after
 /* Columns of tensor memory that a tile takes: rows beyond its lanes lie in the columns after.
  * INT32_MAX: it has no constant size. */
 int64_t tensor_columns(const Kernel *k, const Buffer *b);
+int64_t tensor_columns_left(const Kernel *k);
 /* Where a tile of so many bytes may start. */
 int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes);
 /* Bytes that the shared tiles will take, were each there `stages` times (as planned if NULL). */

@@ -11,7 +11,8 @@
  *
  * Plans filled:  copies      pipe: the number of the pipeline, from 1
  *                buffers     stages of the pipeline
- *                MMAs        left_open: until the next one is issued
+ *                MMAs        left_open: until the next one is issued, or those that a warp of
+ *                            their own issues, until their loop is over
  *                copies      share: blocks of the cluster fill it together (plan_cluster.c)
  * What becomes of a bulk copy that gets no pipeline is said in copy_how.c. */
 #include "pass/pass.h"
@@ -256,6 +257,85 @@ static void let_fly(Warps *w)
     }
 }
 
+/* ---- MMAs that a warp of their own issues ---------------------------------------------------- */
+
+static bool region_is_known(Warps *w, const Region *r)
+{
+    for (int d = 0; d < r->buf->rank; d++)
+        if (!replay_knows(&w->known, r->at[d]))
+            return false;
+    return true;
+}
+
+/* Operands come by pipelines of the loop, the sum begins with it: then nothing ties the MMA to the
+ * threads that use the sum. */
+static bool may_issue(Warps *w, const Stmt *loop, const Stmt *t)
+{
+    const Region *r = t->u.tile.region;
+
+    if (!tile_does(t, TILE_MMA) || !tile_plan(w->k, t)->how->by_commit || t->u.tile.nregion != 3 ||
+        hint_int(t->u.tile.hints, "async", 0) || t->u.tile.narg < 3 ||
+        t->u.tile.arg[2] != first_iter(w->k->ir, loop))
+        return false;
+    for (int i = 0; i < 2; i++)
+        if (!region_is_known(w, &r[i]) || !is_pipe_here(w, loop->u.loop.body, r[i].buf, 1))
+            return false;
+    return region_is_whole(&r[2]) && r[2].buf->rank == 2;
+}
+
+/* All that uses the sum but for the loop at `at` of the block copies it, after that. */
+static bool sum_is_copied(Warps *w, const Stmt *block, int at, const Buffer *sum)
+{
+    const BufferUses *u = buffer_uses(w->k, sum);
+    int uses = 1;
+
+    for (int i = at + 1; i < block->u.block.n; i++) {
+        const Stmt *s = block->u.block.list[i];
+        uses += tile_does(s, TILE_COPIES) && s->u.tile.region[0].buf == sum;
+    }
+    return stmt_uses(block->u.block.list[at], sum) == 1 && u->uses == uses && u->writes == 1 &&
+           !u->addresses && !u->viewed;
+}
+
+/* A loop of copies by the producer and of such MMAs alone. */
+static bool is_issue_loop(Warps *w, const Stmt *block, int at)
+{
+    const Stmt *loop = block->u.block.list[at];
+    int64_t iters;
+    int nmma = 0;
+
+    if (loop->kind != ST_FOR || loop->u.loop.how == LOOP_PARALLEL ||
+        loop->u.loop.body->kind != ST_BLOCK || !expr_is_int(loop->u.loop.extent, &iters) ||
+        iters <= 0)
+        return false;
+    for (int i = 0; i < loop->u.loop.body->u.block.n; i++) {
+        const Stmt *s = loop->u.loop.body->u.block.list[i];
+        intptr_t site = (intptr_t)map_get(&w->site_of, s);
+        if ((site && !w->sites.at[site - 1].why) ||
+            (s->kind == ST_LET && replay_knows(&w->known, s->u.let.value)))
+            continue;
+        if (!may_issue(w, loop, s) || !sum_is_copied(w, block, at, s->u.tile.region[2].buf))
+            return false;
+        nmma++;
+    }
+    return nmma > 0;
+}
+
+static bool plan_issue(const Stmt *s, void *warps)
+{
+    Warps *w = warps;
+
+    for (int i = 0; s->kind == ST_BLOCK && i < s->u.block.n; i++) {
+        if (!is_issue_loop(w, s, i))
+            continue;
+        const Stmt *body = s->u.block.list[i]->u.loop.body;
+        for (int j = 0; j < body->u.block.n; j++)
+            if (tile_does(body->u.block.list[j], TILE_MMA))
+                tile_plan(w->k, body->u.block.list[j])->left_open = true;
+    }
+    return true;
+}
+
 /* ---- other copies ---------------------------------------------------------------------------- */
 
 static bool is_other_copy(const Stmt *s, void *warps)
@@ -475,6 +555,8 @@ void pass_plan_warps(Kernel *k)
     if (chosen && kernel_is_alone(k))
         deepen(&w);
     let_fly(&w);
+    if (kernel_has(k, HAS_TENSOR_MEMORY))
+        stmt_visit(k->body, plan_issue, &w);
 }
 
 static bool is_produced(const Stmt *s, void *kernel)

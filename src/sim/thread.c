@@ -114,8 +114,8 @@ static bool in_role(const SimThread *t, const Stmt *role)
 {
     if (role == NULL)
         return true;
-    if (role->u.role.kind == ROLE_PRODUCER) /* one thread of its group works */
-        return t->index == role->u.role.thread[0] * ROLE_THREADS;
+    if (role_lone(role) >= 0)
+        return t->index == role_lone(role);
     for (int i = 0; i < role->u.role.nthread; i++)
         if (t->index / ROLE_THREADS == role->u.role.thread[i])
             return true;

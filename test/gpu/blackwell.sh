@@ -71,6 +71,12 @@ has() {
     if [ -z "$(echo "$text" | grep -e error -e ' no: ' -e FAIL)" ] && [ -d "$log/o" ]; then echo ok; else echo "FAIL $* on $arch: $text"; fi
 }
 
+# issues FILE[:FUNCTION] KNOBS…  -- a warp of their own issues its MMAs, and the consumers wait for whole sums; as `has` otherwise
+issues() {
+    "$tl" build "$@" -q --target "cuda -arch=sm_100a" --source 2>&1 | grep -q 'commit(&sum_full_1\[' || echo "FAIL $*: no issuer"
+    has sm_100a "UTCHMMA UTCBAR LDTM !STTM !STL !LDL" "$@"
+}
+
 # refused ARCH TAG FILE[:FUNCTION] KNOBS…
 refused() {
     arch=$1 tag=$2
@@ -90,7 +96,9 @@ kernels() {
     for arch in sm_100a sm_103a; do
         has $arch "UTCHMMA UTCBAR LDTM" test/kernel/tensor_memory.py:product
     done
-    has sm_100a "UTCHMMA LDTM !STTM" examples/gemm.py:gemm $gemm dtype=float16
+    issues examples/gemm.py:gemm $gemm dtype=float16
+    issues examples/gemm.py:gemm $gemm dtype=float16 -c tl.cluster=1 -c tl.persistent_blocks=3
+    has sm_100a "UTCBAR.MULTICAST UTMALDG.2D.MULTICAST" examples/gemm.py:gemm $gemm dtype=float16 -c tl.cluster=2
     has sm_100a "UTCHMMA UTCBAR LDTM UTMALDG" test/kernel/tensor_memory.py:specialised
     t=test/gpu/kernel/tensor_memory.py
     has sm_100a "UTCQMMA" $t:kinds dtype=float8_e4m3fn K=128

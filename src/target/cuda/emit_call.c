@@ -465,9 +465,9 @@ static void emit_call(Emit *e, const Stmt *s)
     case INTRIN_EXPECT_BYTES:
     case INTRIN_ARRIVE_BYTES: emit_expect(c, s); break;
     case INTRIN_ARRIVE_MMA:
-        emit_mbar_call(c, s, call_mma_blocks(s) > 1 ? "tl_tcgen05_commit_both"
-                             : c->pairs             ? "tl_tcgen05_commit_pair"
-                                                    : "tl_tcgen05_commit", false);
+        emit_mbar_call(c, s, call_mma_blocks(s) > 1
+                                 ? c->pairs ? "tl_tcgen05_commit_both" : "tl_tcgen05_commit_each"
+                             : c->pairs ? "tl_tcgen05_commit_pair" : "tl_tcgen05_commit", false);
         break;
     case INTRIN_ARRIVE_COPIES: emit_mbar_call(c, s, "tl_cp_async_barrier", false); break;
     case INTRIN_ACTIVEMASK:
@@ -527,8 +527,14 @@ void cuda_emit_call(Emit *e, const Stmt *s)
 
 /* ---- roles ----------------------------------------------------------------------------------- */
 
-/* One thread of the last group works; the registers of all of it go to the others. */
-static void emit_producer(Cuda *c, const Stmt *s)
+static bool is_issuer(const Stmt *s, void *arg)
+{
+    (void)arg;
+    return s->kind == ST_ROLE && s->u.role.kind == ROLE_ISSUER;
+}
+
+/* One thread of the last group works, or two do; the registers of all of it go to the others. */
+static void emit_lone(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     const Stmt *body = s->u.role.body;
@@ -540,14 +546,15 @@ static void emit_producer(Cuda *c, const Stmt *s)
            body->u.block.list[from]->kind == ST_CALL &&
            body->u.block.list[from]->u.call.which == INTRIN_SET_MAX_NREG)
         emit_stmt(&c->e, body->u.block.list[from++]);
-    emit_line(e, "if (threadIdx.x == %d) {", n);
+    emit_line(e, "if (threadIdx.x == %d) {", role_lone(s));
     e->indent++;
     if (from)
         body = stmt_block(e->ir, body->span, body->u.block.n - from, body->u.block.list + from);
     emit_stmt(&c->e, body);
     e->indent--;
     emit_line(e, "}");
-    if (cuda_cluster_size(e->k) == 1)
+    bool last = is_issuer(s, NULL) || !stmt_any(e->k->body, is_issuer, NULL);
+    if (cuda_cluster_size(e->k) == 1 && last)
         emit_line(e, "return;");
     e->indent--;
     emit_line(e, "}");
@@ -582,8 +589,8 @@ void cuda_emit_role(Emit *e, const Stmt *s)
         emit_stmt(&c->e, s->u.role.body);
         return;
     }
-    if (s->u.role.kind == ROLE_PRODUCER) {
-        emit_producer(c, s);
+    if (role_lone(s) >= 0) {
+        emit_lone(c, s);
         return;
     }
     emit_who(c, s);
