@@ -11,6 +11,7 @@
 #           and passes and targets ask what an operator does (TILE_ bits, columns of TileOp), never which it is
 #   how     a mechanism is chosen by plan_how, and what becomes of a copy said in copy_how.c
 #   bits    of what a machine has mean one thing each
+#   passes  each that plans or changes has a folder of goldens of its own under test/pass
 #   words   those of the field (doc/glossary.md), not our own of before; and no word of one vendor
 #           in what all targets share, but in tables of the language and where it names its own
 # Prints each finding and exits 1 if there was any.
@@ -106,6 +107,9 @@ echo "$sources" | grep -v '\.def$' | xargs awk '
 
 # A bit that two mean: one machine would have what is another's.
 grep -oE '1u << [0-9]+' src/ir/machine.h | sort | uniq -d | sed 's|^|src/ir/machine.h: two bits are |' >>"$work/found"
+sed -n 's/^PASS(\([a-z_]*\),.*/\1/p' src/pass/pass.def | grep -v '^check_' | while read -r pass; do
+    ls test/pass/"$pass"/*.tile >/dev/null 2>&1 || echo "src/pass/pass.def: $pass has no golden in test/pass/$pass"
+done >>"$work/found"
 cat "$work/found"
 if [ -s "$work/found" ]; then
     echo "$(wc -l <"$work/found") findings"
