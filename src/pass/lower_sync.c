@@ -343,6 +343,10 @@ static Group *group_of(Sync *y, ThreadGroup t)
         return NULL;
     while (id > 0 && y->taken[id])
         id--;
+    if (named <= 1 && t.n > 1)
+        diag_fail(y->k->diag, y->k->span, "some threads of a block would have to wait for each "
+                  "other, and target %s has barriers of whole blocks alone [barrier-numbers]",
+                  y->k->machine->text);
     if ((id <= 0 && t.n > 1) || y->ngroup == NAMED_MOST)
         diag_fail(y->k->diag, y->k->span,
                   "the kernel needs a barrier for each of more than %d sets of threads; there are "

@@ -294,6 +294,19 @@ static const Stmt *for_group(Threads *t, ThreadGroup all, const Stmt *s)
     return in ? stmt_if(ir, s->span, in, s, NULL) : s;
 }
 
+/* An operator's own loops, which no inference saw, take from registers what their thread holds. */
+static void check_own(Threads *t, const LoopNest *p, const Layout *loop)
+{
+    for (int i = 0; i < p->access.n; i++) {
+        const LoopAccess *a = &p->access.at[i];
+        const Layout *l = buffer_plan(t->k, a->buf)->layout;
+        BUG(a->how == ACC_READ && l && layout_is_fragment(l) &&
+                !parallel_agrees(t->ir, p, a, loop, l),
+            "line %d: the loops of an operator read registers of other threads from '%s': is "
+            "TILE_WALKS missing from its traits?", p->loop->span.line, a->buf->name);
+    }
+}
+
 static const Stmt *spread(Threads *t, LoopNest *p)
 {
     Inverse r = {0};
@@ -301,7 +314,11 @@ static const Stmt *spread(Threads *t, LoopNest *p)
     if (!p->fixed)
         return nest_by_stride(t, p);
     const Layout *l = planned(t->k, p->var[0]);
-    l = fragment_from_zero(t->ir, l ? l : plan_nest(t->k, t->who, p));
+    if (!l) {
+        l = plan_nest(t->k, t->who, p);
+        check_own(t, p, l);
+    }
+    l = fragment_from_zero(t->ir, l);
     r.slot = var_new(t->ir, "s", DT_I32, p->loop->span);
     r.nslot = fragment_slots(l);
     if (invert(t, l, &r))

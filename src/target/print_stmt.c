@@ -203,10 +203,20 @@ static void emit_store_lanes(Emit *e, const Stmt *s)
     }
 }
 
+/* Words that the dialect does not have. */
+static EmitStmtFn *words_for(Emit *e, const Stmt *s, EmitStmtFn *words, const char *what)
+{
+    if (!words)
+        diag_fail(e->ir->diag, s->span, "%s has no words in %s, the language of target %s "
+                  "[unsupported-here]", what, e->say->name, e->spec->target->name);
+    return words;
+}
+
 static void emit_assert(Emit *e, const Stmt *s)
 {
     if (stmt_is_fact(s) && !e->say->tests_facts)
         return;
+    words_for(e, s, e->say->fail, "an assertion");
     emit_indent(e);
     str_puts(e->out, "if (!");
     emit_parens(e, s->u.check.cond);
@@ -291,12 +301,14 @@ void emit_stmt(Emit *e, const Stmt *s)
     emit_line_directive(e, s);
     if ((e->say->own && e->say->own(e, s)) || emit_common(e, s))
         return;
-    EmitStmtFn *emit = s->kind == ST_ATOMIC   ? e->say->atomic
-                       : s->kind == ST_CALL   ? e->say->call
-                       : s->kind == ST_INSTR  ? e->say->instr
-                       : s->kind == ST_ROLE   ? e->say->role
-                       : s->kind == ST_LAUNCH ? e->say->launch
-                                              : NULL;
-    BUG(!emit, "no %s for statement kind %d", e->say->name, s->kind);
-    emit(e, s);
+    switch (s->kind) {
+    case ST_ATOMIC: words_for(e, s, e->say->atomic, "an atomic operation")(e, s); break;
+    case ST_CALL: words_for(e, s, e->say->call, intrin_table[s->u.call.which].word)(e, s); break;
+    case ST_INSTR: words_for(e, s, e->say->instr, s->u.instr.isa->name)(e, s); break;
+    case ST_ROLE: words_for(e, s, e->say->role, "a role of some warps")(e, s); break;
+    default:
+        BUG(s->kind != ST_LAUNCH || !e->say->launch, "no %s for statement kind %d", e->say->name,
+            s->kind);
+        e->say->launch(e, s);
+    }
 }

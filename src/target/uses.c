@@ -121,6 +121,12 @@ static bool see_stmt(const Stmt *s, void *arg)
     return true;
 }
 
+bool uses_declares(const Uses *u, const Buffer *b)
+{
+    const Var *p = buffer_root(b)->pointer;
+    return map_has(&u->used, b) && !(p && map_has(&u->bound, p));
+}
+
 void uses_collect(Uses *u, Emit *e, Kernel *k, const Stmt *body)
 {
     Map *const maps[] = {&u->used, &u->written, &u->loose, &u->addressable, &u->seen, &u->bound};

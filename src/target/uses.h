@@ -21,6 +21,9 @@ typedef struct {
 /* The printer is told as well: e->seen, e->written. */
 void uses_collect(Uses *u, Emit *e, Kernel *k, const Stmt *body);
 void uses_launch(Uses *u, Kernel *k);          /* Kernel.launch: what the body needs */
+/* Is it declared at the head of the kernel?  Not if nobody mentions it, or it lies over an address
+ * that the body computes: the printer declares it there. */
+bool uses_declares(const Uses *u, const Buffer *b);
 void launch_whole(const Func *f, Kernel *k);   /* the same for a text of somebody else's */
 /* Elements of the array that a tile, or a thread's part of one, is. */
 int64_t stored_elems(Kernel *k, const Buffer *b);

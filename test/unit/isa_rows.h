@@ -41,6 +41,10 @@ static void each_row(const char *prefix, const char *part, int want, Replay *rep
         if (strncmp(r.name, prefix, strlen(prefix)) || !strstr(r.name, part))
             continue;
         r.words = strchr(line + 1, '\n');
+        if (TEST_SHARE > 1) {
+            r.cases = (r.cases + TEST_SHARE - 1) / TEST_SHARE;
+            r.general = 0;
+        }
         replay(&r);
         n++;
     }

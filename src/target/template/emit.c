@@ -160,13 +160,6 @@ static void emit_head(Emit *e, Kernel *k)
     str_puts(e->out, ")\n{\n");
 }
 
-/* Not mentioned, or over an address that the body computes: the printer declares it there. */
-static bool is_late(Uses *u, const Buffer *b)
-{
-    const Var *p = buffer_root(b)->pointer;
-    return !map_has(&u->used, b) || (p && map_has(&u->bound, p));
-}
-
 static void emit_kernel(Emit *e, Uses *u, Kernel *k)
 {
     static const char axis[] = "xyz";
@@ -183,7 +176,7 @@ static void emit_kernel(Emit *e, Uses *u, Kernel *k)
     emit_head(e, k);
     e->indent = 1;
     for (int i = 0; i < k->buffers.n; i++)
-        if (!is_late(u, k->buffers.at[i]))
+        if (uses_declares(u, k->buffers.at[i]))
             emit_decl(e, k->buffers.at[i]);
     for (int d = 0; d < k->ngrid; d++)
         if (map_has(&u->seen, k->block[d]))
