@@ -50,6 +50,12 @@ static void pin_layout(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v)
     }
     if (b->scope == MEM_LOCAL && layout_is_fragment(l))
         return; /* every thread has all of it */
+    if (b->scope == MEM_TMEM && layout_is_equal(c->ev->ir, l, layout_row_major(c->ev->ir, b->rank,
+                                                                               shape)))
+        return;
+    if (b->scope == MEM_TMEM)
+        arg_fail(c, 0, "'%s' is in tensor memory, whose rows and columns are those of the tile: "
+                 "only T.make_blockscaled_gemm_layout is taken [layout-kind]", b->name);
     if (b->scope == MEM_FRAGMENT && !layout_is_fragment(l))
         arg_fail(c, 0, "'%s' is a fragment; it needs a Fragment, not a Layout [layout-kind]",
                  b->name);

@@ -123,6 +123,7 @@ kernels() {
     refused sm_100a unsupported-here $s:lanes grain=64 dtype=float4_e2m1fn
     refused sm_103a unsupported-here $t:kinds dtype=int8 accum=int32
     refused sm_100a unsupported-here $t:kinds accum=float16
+    refused sm_100a unsupported-here $t:kinds dtype=float8_e4m3fn M=64 N=24 trans_B=False
     fault tensor_memory.py:faulty 1 uninitialised
     fault tensor_memory.py:faulty 2 deadlock
     fault tensor_memory.py:faulty 3 missing-wait

@@ -36,6 +36,7 @@ def lanes(M=128, N=128, K=128, bk=128, grain=32, dtype="float8_e4m3fn", other=""
             tb = T.alloc_tmem([128, T.ceildiv(words * N, 128) * 4], "uint32")
             out = T.alloc_fragment((M, N), "float32")
             done = T.alloc_barrier(1)
+            T.annotate_layout({c: T.make_blockscaled_gemm_layout(c, a)})
             for k in T.serial(K // bk):
                 T.copy(A[0, k * bk], a)
                 if trans_B:

@@ -582,6 +582,10 @@ def mma_gemm_blockscaled(A: Any, B: Any, C: Any, SFA: Any, SFB: Any, transpose_A
     """Multiplies scaled blocks by MMAs of warps."""
     ...
 
+def make_blockscaled_gemm_layout(C: Any, A: Any, transpose_A: Any = False) -> Any:
+    """Returns the accumulator layout of a block-scaled GEMM: rows and columns as they are."""
+    ...
+
 def gemm_sp(A_sparse: Any, E: Any, B: Any, C: Any, transpose_A: Any = False, transpose_E: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, k_pack: Any = 1, wg_wait: Any = 0, annotations: Any = None) -> Any:
     """Multiplies a 2:4 sparse tile by a dense one."""
     ...

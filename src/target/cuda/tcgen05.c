@@ -58,10 +58,10 @@ static int step_of(DType a, DType b, DType c)
     return 0;
 }
 
-/* The widest instruction that divides the tile. */
-static int widest(int64_t N, int m, DType c)
+/* The widest instruction that divides the tile.  B of bytes stored with n along rows goes by 16. */
+static int widest(int64_t N, int m, DType c, bool bytes_kn)
 {
-    int step = m == HALF && c != DT_I32 ? 8 : 16;
+    int step = m == HALF && c != DT_I32 && !bytes_kn ? 8 : 16;
 
     for (int64_t n = MIN(N, N_MOST) / step * step; n >= step; n -= step)
         if (N % n == 0 && (c != DT_I32 || n <= 32 || n % 32 == 0))
@@ -133,7 +133,7 @@ static bool tensor_shape(Kernel *k, const Stmt *t, TensorPlan *p, const char **w
     p->N = matrix_extent(&r[C], 0);
     p->K = matrix_extent(&r[A], p->trans_a ? 1 : 0);
     p->m = p->M % LANES == 0 ? LANES : HALF;
-    p->n = widest(p->N, p->m, c);
+    p->n = widest(p->N, p->m, c, dtype_bits(r[B].buf->type) == 8 && !p->trans_b);
     *why = "two blocks multiply 128 rows each, and at most 256 columns by 32";
     if (p->halves > 1 && (p->m != LANES || p->n != p->N || p->n % WARP))
         return false;

@@ -1,8 +1,9 @@
 /* tensor.c -- tensor memory: columns that a block asks for, MMAs that are done when an arrival for
  * them comes, loads and stores of the lanes that a warp reaches.
  *
- * Descriptors are taken apart here as the PTX ISA describes them (the fields of the instruction's
- * were compared with its table); nothing of this was held to hardware. */
+ * Descriptors, lanes, steps of n and words of scales are as sections 9.7.16.2 and 9.7.16.10 of the
+ * PTX ISA say, compared with those and with CUTLASS (doc/blackwell.md); nothing of this was held to
+ * hardware. */
 #include "target/cuda/twin/ptx.h"
 
 enum { LANES = 128, QUARTERS = 4, COLUMNS = 512, QUARTER = 32, WARP = 32,
@@ -237,7 +238,8 @@ static TensorShape shape_of(const TensorMma *p)
                      .trans_b = w >> 16 & 1};
     s.k = 256 / dtype_bits(s.a);
     bool rows = p->blocks == 2 ? s.m == 256 && s.n % 32 == 0 : s.m == 64 || s.m == 128;
-    if (!rows || s.n < 8 || s.n > N_MOST || (s.m == 128 && s.n % 16))
+    bool by_16 = s.m == 128 || (dtype_bits(s.b) == 8 && s.trans_b);
+    if (!rows || s.n < 8 || s.n > N_MOST || (by_16 && s.n % 16))
         twin_fail("an MMA of kind %s of %d x %d [twin-meaning]", p->kind, s.m, s.n);
     return s;
 }
