@@ -9,7 +9,7 @@
 #define TL_THREADS_H
 
 enum { TL_RUN, TL_DONE, TL_COLLECT, TL_HELD, TL_BARRIER, TL_MBAR, TL_WARP, TL_GRID };
-enum { TL_NAMED = 16, TL_WARP_SIZE = 32, TL_WARPS = 32 };
+enum { TL_NAMED = 16, TL_ROLES = 8, TL_WARP_SIZE = 32, TL_WARPS = 32 };
 
 typedef struct tl_mbar {
     int32_t count, pending; /* arrivals of a phase, those still missing */
@@ -39,7 +39,7 @@ typedef struct tl_block {
     int32_t nthread, live;
     tl_thread *thread;
     void (*run)(tl_thread *t);
-    int32_t arrived[TL_NAMED], want[TL_NAMED];
+    int32_t arrived[TL_NAMED + TL_ROLES], want[TL_NAMED + TL_ROLES]; /* of roles at the end */
     uint32_t mask[TL_WARPS][2];
 } tl_block;
 
@@ -439,7 +439,7 @@ static int tl_unstick(tl_block *b)
     for (int w = 0; w < warps; w++)
         if (tl_fire_warp(b, w, 0))
             return 1;
-    for (int id = 0; id < TL_NAMED; id++) /* threads may have ended since the count was set */
+    for (int id = 0; id < TL_NAMED + TL_ROLES; id++) /* threads may have ended since the count was set */
         if (b->arrived[id] && b->want[id] > b->live && b->arrived[id] >= b->live) {
             b->want[id] = b->arrived[id];
             tl_barrier_count(b, id);

@@ -9,7 +9,8 @@
  * Barriers.  Shared memory needs no T.sync_threads by hand: where a thread may touch an element
  * that another has touched since the last barrier (arith/apart.c), one is put before it.  Loops and
  * branches that not all threads enter have it before, not inside, and so have loops whose
- * iterations touch different elements.  Kernels that name barriers or roles of their own are left
+ * iterations touch different elements.  A role has it before for what others touched, and inside,
+ * of its own threads, for what these did.  Kernels that name barriers of their own are left
  * alone. */
 #include "front/eval.h"
 
@@ -288,6 +289,16 @@ static bool syncs_before(Sync *m, const Stmt *loop, Accesses *of)
     return true;
 }
 
+/* The threads of a role among themselves. */
+static const Stmt *sync_role(const Sync *m, const Stmt *s)
+{
+    Sync own = *m;
+
+    own.open = (Accesses){0};
+    const Stmt *body = sync_stmt(&own, s->u.role.body);
+    return body == s->u.role.body ? s : stmt_with_body(m->ir, s, body);
+}
+
 static const Stmt *sync_stmt(void *sync, const Stmt *s)
 {
     Sync *m = sync;
@@ -300,7 +311,8 @@ static const Stmt *sync_stmt(void *sync, const Stmt *s)
         return s;
     }
     bool entered = is_entered(m->v, s);
-    m->astray = !entered && (s->kind == ST_FOR || s->kind == ST_IF || s->kind == ST_WHILE);
+    m->astray = !entered && (s->kind == ST_FOR || s->kind == ST_IF || s->kind == ST_WHILE ||
+                             s->kind == ST_ROLE);
     if (entered)
         stmt_touches(s, gather_touch, &(Gather){m, &of, true});
     else
@@ -311,14 +323,14 @@ static const Stmt *sync_stmt(void *sync, const Stmt *s)
         needed |= must_sync(m, &inside);
         return needed ? stmt_seq(m->ir, stmt_sync(m->ir, s->span), s) : s;
     }
-    const Stmt *r = entered ? sync_inside(m, s, &of) : s;
+    const Stmt *r = entered ? sync_inside(m, s, &of) : s->kind == ST_ROLE ? sync_role(m, s) : s;
     return needed ? stmt_seq(m->ir, stmt_sync(m->ir, s->span), r) : r;
 }
 
 static bool is_hand_made(const Stmt *s, void *arg)
 {
     (void)arg;
-    return s->kind == ST_ROLE || stmt_calls(s, INTRIN_BARRIER_ARRIVE) ||
+    return stmt_calls(s, INTRIN_BARRIER_ARRIVE) ||
            (s->kind == ST_CALL && s->u.call.nregion > 0) ||
            (stmt_calls(s, INTRIN_SYNC_THREADS) && s->u.call.n > 0);
 }

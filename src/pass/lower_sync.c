@@ -85,6 +85,7 @@ typedef struct {
     int ngroup;
     bool taken[NAMED_MOST]; /* numbers of named barriers */
     Facts *facts;           /* about threads */
+    Vary vary;              /* where threads were synchronised as the kernel was traced */
 } Sync;
 
 /* What is left after a barrier. */
@@ -149,7 +150,7 @@ static bool is_synced(const Sync *y, const Buffer *b)
 }
 
 /* Is an access no hazard to another of the same statement, in another iteration? */
-typedef bool ExemptFn(const Sync *y, const Buffer *b, const void *by);
+typedef bool ExemptFn(Sync *y, const Buffer *b, const void *by);
 
 static bool lists_conflict(Sync *y, const Buffer *b, const Touches *a, const Touches *before,
                        ExemptFn *exempt)
@@ -189,15 +190,20 @@ static bool hazard(Sync *y, const Map *a, const Map *b)
     return hazard_but(y, a, b, NULL);
 }
 
-/* Iterations of one store to a tensor are no hazard, nor those of one operator, nor those of one
- * store by threads that were synchronised where they have to be. */
-static bool is_one_store(const Sync *y, const Buffer *b, const void *by)
+/* All threads store the same to one place, and were synchronised where iterations have to be. */
+static bool is_alike(Sync *y, const Stmt *s)
 {
-    return b->scope == MEM_GLOBAL || is_operator(&y->toucher, by) || y->k->threads_sync;
+    return y->k->threads_sync && s->kind == ST_STORE && !vary_store(&y->vary, s);
+}
+
+/* Iterations of one store to a tensor are no hazard, nor those of one operator. */
+static bool is_one_store(Sync *y, const Buffer *b, const void *by)
+{
+    return b->scope == MEM_GLOBAL || is_operator(&y->toucher, by) || is_alike(y, by);
 }
 
 /* By a group that waits at barriers in memory, those order the iterations of one copy. */
-static bool is_one_copy(const Sync *y, const Buffer *b, const void *by)
+static bool is_one_copy(Sync *y, const Buffer *b, const void *by)
 {
     (void)b, (void)by;
     return y->by_hand && y->now->threads.n;
@@ -873,6 +879,8 @@ void pass_lower_sync(Kernel *k)
     *y = (Sync){.k = k, .ir = k->ir, .arena = k->scratch, .ngroup = 1, .facts = facts_new(k->ir)};
     y->by_kernel = config_on(k->func, CONFIG_disable_thread_storage_sync);
     toucher_init(&y->toucher, k);
+    if (k->threads_sync)
+        vary_learn(&y->vary, k, NULL);
     find_async(y);
     map_init(&y->touched, y->arena);
     map_init(&y->readings, y->arena);

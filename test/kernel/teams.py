@@ -12,6 +12,8 @@
 # verify: :around_product
 # verify: :mixed
 # verify: :arms --hip=tile-threads
+# verify: :handed_over
+# verify: :handed_over N=96 R=3
 import tilelang
 import tilelang.language as T
 
@@ -226,5 +228,27 @@ def arms(N=64):
                 T.copy(A[2, 0], c)
                 for i in T.Parallel(N):
                     B[2, i] = c[N - 1 - i] * 3
+
+    return main
+
+
+# What a role wrote is read by threads outside of it, and within it by each other, without a barrier by hand.
+@tilelang.jit
+def handed_over(N=256, R=1):
+    @T.prim_func
+    def main(A: T.Tensor((R, N), "float32"), B: T.Tensor((R, N), "float32"), C: T.Tensor((R, 128), "float32")):
+        with T.Kernel(1, threads=256) as bx:
+            t = T.get_thread_binding()
+            s = T.alloc_shared((N,), "float32")
+            u = T.alloc_shared((128,), "float32")
+            for r in T.serial(R):
+                with T.ws(1):
+                    T.copy(A[r, 0:N], s)
+                    u[t - 128] = s[(t - 128) % N]
+                    C[r, t - 128] = u[(t + 5) % 128]
+                with T.ws(0):
+                    u[t] = s[(t * 7) % N] + 1
+                if t < N:
+                    B[r, t] = s[N - 1 - t] + u[t % 128]
 
     return main

@@ -4,6 +4,7 @@
 # verify: :turns
 # verify: :shifted
 # verify: :stairs
+# verify: :again
 import tilelang
 import tilelang.language as T
 
@@ -75,5 +76,22 @@ def stairs(N=64, rounds=6):
             for k in T.serial(rounds):
                 s[k + 1, t] = s[k, (t + 7) % N] + s[k, t] * 2
             C[t] = s[rounds, t]
+
+    return main
+
+
+# A nest of the block, among what each thread does: iterations write each other's elements.
+@tilelang.jit(out_idx=[-1])
+def again(N=256, rounds=4):
+    @T.prim_func
+    def main(A: T.Tensor((rounds, N), "float32"), C: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            t = T.get_thread_binding(0)
+            s = T.alloc_shared((N,), "float32")
+            for k in T.serial(rounds):
+                for i in T.Parallel(N):
+                    s[(i * 5 + k * 3) % N] = A[k, i]
+            C[t] = s[t]
+            C[t + 128] = s[t + 128]
 
     return main

@@ -31,6 +31,7 @@ typedef struct {
     Map checked;        /* buffers it may leave */
     int nsite;          /* places where threads synchronise */
     bool in_collective; /* one thread works for all */
+    const Stmt *role;   /* around what is printed, of some threads */
     bool streams;       /* some stores go past the caches */
     bool amx;           /* some GEMMs are planned for tile registers */
     const struct Ahead *ahead; /* what to fetch early */

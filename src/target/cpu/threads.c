@@ -5,7 +5,8 @@
  * (device/cpu/threads.h).  T.ws is an ordinary test of the thread index. */
 #include "target/cpu/emit.h"
 
-enum { STACK_BYTES = 64 << 10, LONE_STACK_BYTES = 512 << 10, HEAD_BYTES = 1024, GROUP = 128 };
+enum { STACK_BYTES = 64 << 10, LONE_STACK_BYTES = 512 << 10, HEAD_BYTES = 1024, GROUP = 128,
+       ROLES = 8 };
 
 static int next_site(Emit *e)
 {
@@ -76,8 +77,25 @@ static void emit_vote(Emit *e, const Stmt *s, const char *fmt)
     str_puts(e->out, ";\n");
 }
 
+static int role_threads(const Kernel *k, const Stmt *role)
+{
+    int n = 0;
+
+    for (int i = 0; i < role->u.role.nthread; i++)
+        n += MAX(0, MIN(GROUP, kernel_block_threads(k) - role->u.role.thread[i] * GROUP));
+    return n;
+}
+
+/* Without a number: of all threads, in a role of its threads. */
 static void emit_barrier(Emit *e, const Stmt *s, int wait)
 {
+    const Stmt *role = cpu_of(e)->role;
+
+    if (role && s->u.call.n == 0) {
+        emit_line(e, "tl_barrier(tl_t, TL_NAMED + %d, %d, %d);",
+                  role->u.role.thread[0] % ROLES, role_threads(e->k, role), wait);
+        return;
+    }
     emit_indent(e);
     str_puts(e->out, "tl_barrier(tl_t, ");
     emit_int_arg(e, s, 0, "0");
@@ -328,9 +346,12 @@ void emit_role(Emit *e, const Stmt *s)
     for (int i = 0; i < s->u.role.nthread; i++)
         str_printf(e->out, "%stl_t->id / %d == %d", i ? " || " : "", GROUP, s->u.role.thread[i]);
     str_puts(e->out, s->u.role.nthread ? ") {\n" : "1) {\n");
+    const Stmt *around = cpu_of(e)->role;
+    cpu_of(e)->role = s->u.role.nthread ? s : around;
     e->indent++;
     emit_stmt(e, s->u.role.body);
     e->indent--;
+    cpu_of(e)->role = around;
     emit_line(e, "}");
 }
 
