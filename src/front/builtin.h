@@ -42,6 +42,9 @@ DType arg_dtype(const BuiltinCall *c, int i, int *lanes);
 Region arg_region(const BuiltinCall *c, int i, bool *is_element);
 /* A whole buffer or a slice; an element stands for itself. */
 Region arg_tile(const BuiltinCall *c, int i);
+/* n slots of a thread's own with elements of so many bits: a buffer, or the address of its first
+ * element; the argument behind it counts `each` of them. */
+Region arg_slots(const BuiltinCall *c, int i, int bits, int64_t n, int64_t each);
 Buffer *arg_buffer(const BuiltinCall *c, int i);
 const Layout *arg_layout(const BuiltinCall *c, int i);
 /* A word out of a list that ends in NULL; tag is " [reduce-op]". */

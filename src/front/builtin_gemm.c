@@ -395,8 +395,7 @@ static int operand_type(BuiltinCall *c, int i)
     arg_fail(c, i, "is no type of an operand [argument-type]");
 }
 
-/* n slots of a thread's own, from an index on; a buffer, or the address of its first element. */
-static Region operand_slots(BuiltinCall *c, int i, int bits, int64_t n)
+Region arg_slots(const BuiltinCall *c, int i, int bits, int64_t n, int64_t each)
 {
     Ir *ir = c->ev->ir;
     const Value *v = &c->arg[i];
@@ -407,7 +406,7 @@ static Region operand_slots(BuiltinCall *c, int i, int bits, int64_t n)
     if (r.buf->scope != MEM_LOCAL || r.buf->rank != 1 || dtype_bits(r.buf->type) != bits)
         arg_fail(c, i, "must be of T.alloc_local, with one dimension and elements of %d bits "
                  "[argument-type]", bits);
-    r.at[0] = arg_index(c, i + 1);
+    r.at[0] = expr_mul(ir, arg_index(c, i + 1), expr_int(ir, each));
     if (addr && addr->nkid)
         r.at[0] = expr_add(ir, addr->kid[0], r.at[0]);
     r.extent[0] = expr_int(ir, n);
@@ -439,6 +438,6 @@ Value do_ptx_mma(BuiltinCall *c)
     int64_t size[3] = {(int64_t)m * k, (int64_t)k * n, (int64_t)m * n};
     Region *r = NEWN(ir->arena, Region, 3);
     for (int i = 0; i < 3; i++)
-        r[i] = operand_slots(c, A + 2 * i, operand_types[t[i]].bits, size[i] / LANES);
+        r[i] = arg_slots(c, A + 2 * i, operand_types[t[i]].bits, size[i] / LANES, 1);
     return call_emit(c, stmt_instr(ir, c->span, isa, 3, r, 0, NULL, 0));
 }

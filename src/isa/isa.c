@@ -126,7 +126,7 @@ const Isa *isa_find(const char *name)
 
 bool isa_fits(const Isa *isa, const Machine *m)
 {
-    if (!machine_has(m, isa->has))
+    if (!machine_has(m, isa->has) || (isa->mma && mma_warp(isa) != m->lanes))
         return false;
     return isa->only ? m->level == isa->level && m->specific : m->level >= isa->level;
 }
@@ -138,7 +138,7 @@ const char *isa_name(const Isa *isa)
 
 const char *isa_level(Arena *a, const Isa *isa)
 {
-    return arena_printf(a, "sm_%d", isa->level);
+    return arena_printf(a, isa->mma && mma_warp(isa) == 64 ? "CDNA %d" : "sm_%d", isa->level);
 }
 
 const Isa *isa_row(IsaId id)

@@ -129,6 +129,7 @@ typedef struct {
 } MmaLoad;
 
 LaneMap mma_lanes(const Isa *isa, int which);
+int mma_warp(const Isa *isa); /* lanes of the warps that run it */
 bool mma_multiplies(const DType type[3]); /* some row does, on whatever machine */
 /* The row for these types on the machine that wastes least of an M x N x K MMA; of two like
  * that the larger, where each warp has several tiles.  NULL: none. */

@@ -1,6 +1,11 @@
 /* mma.c -- the rows of mma.def, mfma.def and scaled.def, and of load.def. */
 #include "isa/isa.h"
 
+int mma_warp(const Isa *isa)
+{
+    return mma_lanes(isa, MMA_C).extent[LANE_LANE];
+}
+
 LaneMap mma_lanes(const Isa *isa, int which)
 {
     const Mma *m = isa->mma;
@@ -84,7 +89,7 @@ const Isa *mma_find(const DType type[3], const Machine *on, const int64_t size[3
         const Mma *m = row->mma;
         bool fits = m->type[MMA_A] == type[MMA_A] && m->type[MMA_B] == type[MMA_B] &&
                     m->type[MMA_C] == type[MMA_C];
-        if (!fits || !isa_fits(row, on) || mma_lanes(row, MMA_C).extent[LANE_LANE] != on->lanes)
+        if (!fits || !isa_fits(row, on))
             continue;
         if (!best || is_better(m, best->mma, size, nwarp))
             best = row;
@@ -110,8 +115,7 @@ const Isa *mma_scaled_find(const DType type[3], DType scale, const int64_t grain
     for (int i = 0; (row = mma_scaled_row(i)) != NULL; i++) {
         const Mma *m = row->mma;
         if (m->scale != scale || !scales_fit(m, grain) || !isa_fits(row, on) ||
-            memcmp(m->type, type, sizeof m->type) ||
-            mma_lanes(row, MMA_C).extent[LANE_LANE] != on->lanes)
+            memcmp(m->type, type, sizeof m->type))
             continue;
         if (!best || is_better(m, best->mma, size, nwarp))
             best = row;

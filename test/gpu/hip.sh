@@ -121,7 +121,18 @@ ahead() {
     fi
 }
 
+# Instructions by hand.
+hand() {
+    for arch in gfx90a gfx942; do
+        check $arch test/gpu/kernel/mfma.py
+        check $arch test/gpu/kernel/mfma.py size=32 k=8 suffix=f32_32x32x8f16 tile=True
+    done
+    check gfx942 test/gpu/kernel/mfma.py dtype=float8_e5m2fnuz suffix=f32_16x16x32_bf8_bf8 k=32
+    check gfx942 test/gpu/kernel/mfma.py dtype=int8 accum=int32 suffix=i32_32x32x16_i8 size=32 k=16
+}
+
 operands >"$log/d"
+hand >>"$log/d"
 ahead >>"$log/d"
 [ "${2:-}" = code ] || samples
 grep -hv '^ok$' "$log"/[abcd]

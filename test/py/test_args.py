@@ -99,7 +99,7 @@ def seen(body, targets=TARGETS):
     text = function(body)
     if "blockscaled" in body or "T.clc_" in body:
         targets += ("cuda -arch=sm_100a", "cuda -arch=sm_120a")
-    if "k_pack" in body:
+    if "k_pack" in body or "tvm_mfma" in body:
         targets += ("hip -mcpu=gfx942",)
     kind = "eager" if body.startswith(("eager:", "raw:")) else "prim"
     for target in targets:

@@ -253,10 +253,10 @@ def test_languages_of_makers():
     assert T.rng_init.__module__ == "tilelang.cuda.language.random"
     assert T.ws.__module__ == "tilelang.cuda.language.warpgroup"
     assert tir.ptx_mma.__module__ == "tilelang.cuda.language.tir" and not hasattr(tir, "copy")
-    assert not hasattr(rocm, "mfma") and "mfma" not in rocm.__all__ and "rng_init" not in rocm.__all__
+    assert rocm.mfma is T.tvm_mfma and "mfma" in rocm.__all__ and "rng_init" not in rocm.__all__
     assert not any(name.startswith("tvm_mfma") for name in cuda.__all__ + metal.__all__)
-    with raises(AttributeError, "tvm_mfma"):
-        rocm.mfma()
+    with raises(AttributeError, "rdna_wmma"):
+        rocm.rdna_wmma()
 
 
 def test_products_of_warpgroups_by_hand():

@@ -2080,6 +2080,10 @@ def tma_load(*args: Any) -> Any:
     """One thread asks for a box: (descriptor, barrier, address, coordinates..., policy)."""
     ...
 
+def tvm_mfma(suffix: Any, A_layout: Any, B_layout: Any, A_dtype: Any, B_dtype: Any, C_dtype: Any, multiplicand_a: Any, a_index: Any, multiplicand_b: Any, b_index: Any, accumulator: Any, c_index: Any, dtype: Any = None) -> Any:
+    """One v_mfma of a wave on slots of its threads; indices count operands."""
+    ...
+
 def tcgen05_mma_blockscaled(A: Any, B: Any, C: Any, SFA_tmem: Any, SFB_tmem: Any, transpose_A: Any = False, transpose_B: Any = False, clear_accum: Any = False, wg_wait: Any = 0, mbar: Any = None, *, k_start: Any = 0, sf_a_granularity_k: Any = 32, sf_b_granularity_k: Any = 32, use_2cta: Any = False) -> Any:
     """Starts a GEMM of scaled blocks, their scales in tensor memory; its end arrives on mbar."""
     ...
