@@ -1,7 +1,9 @@
 /* check_divergence.c -- what cannot be spread over the threads that come by.
  *
  * An operator of the block under a condition is for those threads that pass it: they must follow
- * each other in whole warps, and agree about loops and branches around it. */
+ * each other in whole warps, and agree about loops and branches around it.  Where a vote of each
+ * warp decides, nobody knows which warps come by: they may do what each does with its own rows,
+ * copies between tensor memory and fragments, and nests that write fragments. */
 #include "pass/pass.h"
 #include "pass/thread_group.h"
 
@@ -70,6 +72,19 @@ static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGrou
     w->who = was;
 }
 
+static bool is_of_many_warps(const Stmt *s, void *kernel)
+{
+    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
+    const Buffer *to = stmt_stores(s);
+
+    (void)kernel;
+    if (tile_does(s, TILE_COPIES))
+        return !(r[0].buf->scope == MEM_TMEM && r[1].buf->scope == MEM_FRAGMENT) &&
+               !(r[0].buf->scope == MEM_FRAGMENT && r[1].buf->scope == MEM_TMEM);
+    return s->kind == ST_TILE || s->kind == ST_ATOMIC ||
+           (to && to->scope != MEM_FRAGMENT && to->scope != MEM_LOCAL && to->scope != MEM_VAR);
+}
+
 /* lower_thread_groups puts them in the order of their threads. */
 static bool check_arms(GroupWalk *w, const Stmt *s)
 {
@@ -89,6 +104,11 @@ static void check_around(GroupWalk *w, const Stmt *s)
 
     if (s->kind == ST_IF && varies) {
         group_of_branch(w, s->u.branch.cond, &then, &orelse, known);
+        if (!known[0] && !s->u.branch.orelse && group_votes(w, s->u.branch.cond) &&
+            !stmt_any(s->u.branch.then, is_of_many_warps, w->k)) {
+            check_group(w, s->u.branch.then);
+            return;
+        }
         check_part(w, s, s->u.branch.then, then, known[0]);
         if (!known[1] && find_collective(w->k, s->u.branch.orelse) && check_arms(w, s))
             return;

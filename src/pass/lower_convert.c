@@ -10,6 +10,7 @@
  * Fragments go through a shared tile, since a thread cannot reach another's registers; shared
  * tiles are copied at once. */
 #include "pass/pass.h"
+#include "pass/thread_group.h"
 
 typedef struct {
     Kernel *k;
@@ -139,10 +140,36 @@ static const Stmt *walk(void *kernel, const Stmt *s)
     return mine ? r : stmt_map_kids(k->ir, s, walk, k);
 }
 
+static bool is_converted(const Stmt *s, void *kernel)
+{
+    const Kernel *k = kernel;
+    bool found = false;
+
+    for (int i = 0; i < k->converts.n; i++)
+        found |= k->converts.at[i].at == s;
+    return found;
+}
+
+/* Where warps come by that only a vote knows, nothing goes from one to another. */
+static bool check_votes(const Stmt *s, void *group)
+{
+    GroupWalk *w = group;
+
+    if (s->kind == ST_IF && vary_head(group_vary(w), s) &&
+        stmt_any(s->u.branch.then, is_converted, w->k) && group_votes(w, s->u.branch.cond))
+        diag_fail(w->k->diag, s->span, "each warp comes by here or not, but what follows needs "
+                  "elements of fragments that other warps hold [tile-threads]");
+    return true;
+}
+
 void pass_lower_convert(Kernel *k)
 {
+    GroupWalk w = {0};
+
     if (k->converts.n == 0)
         return;
+    group_walk_init(&w, k);
+    stmt_visit(k->body, check_votes, &w);
     k->body = walk(k, k->body);
     k->converts.n = 0;
 }

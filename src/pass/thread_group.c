@@ -225,6 +225,42 @@ bool group_of_branch(GroupWalk *w, const Expr *cond, ThreadGroup *then, ThreadGr
     return true;
 }
 
+typedef struct {
+    GroupWalk *w;
+    Map votes;  /* Var: of a whole warp */
+    bool other; /* something else differs, too */
+} Votes;
+
+static bool see_vote(const Stmt *s, void *arg)
+{
+    Votes *v = arg;
+
+    if (stmt_calls(s, INTRIN_ANY_SYNC) || stmt_calls(s, INTRIN_ALL_SYNC))
+        map_set(&v->votes, s->u.call.bind, s);
+    return true;
+}
+
+static bool see_other(const Expr *e, void *arg)
+{
+    Votes *v = arg;
+    bool leaf = e->op == EX_VAR || e->op == EX_LOAD;
+
+    v->other |= leaf && vary_expr(group_vary(v->w), e) &&
+                !(e->op == EX_VAR && map_has(&v->votes, e->u.var));
+    return !leaf;
+}
+
+bool group_votes(GroupWalk *w, const Expr *cond)
+{
+    Votes v = {.w = w};
+
+    map_init(&v.votes, w->k->scratch);
+    stmt_visit(w->k->body, see_vote, &v);
+    if (v.votes.n)
+        expr_visit(cond, see_other, &v);
+    return v.votes.n && !v.other;
+}
+
 static int by_first(const void *a, const void *b)
 {
     return ((const GroupArm *)a)->threads.first - ((const GroupArm *)b)->threads.first;

@@ -85,3 +85,38 @@ def faulty(M=128, N=32, K=32, fault=0):
                 T.copy(out, C)
 
     return main
+
+
+# Each warp scales its own rows where its vote says so; warps of odd numbers vote against.  fault: 1 a sum over rows under such a vote, 2
+# an operand that other warps hold.
+@tilelang.jit
+def voted(N=32, fault=0):
+    @T.prim_func
+    def main(A: T.Tensor((128, N), "float32"), F: T.Tensor((128,), "int32"), C: T.Tensor((128, N), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            t = T.alloc_tmem([128, N], "float32")
+            r = T.alloc_fragment((128, N), "float32")
+            top = T.alloc_fragment((N,), "float32")
+            other = T.alloc_fragment((128, N), "float32")
+            scale = T.alloc_shared((128,), "float32")
+            tid = T.get_thread_binding()
+            if fault == 2:
+                T.annotate_layout({other: T.Fragment((128, N), forward_fn=lambda i, j: (127 - i, j))})
+                T.copy(A, other)
+            T.copy(A, r)
+            T.copy(r, t)
+            for i in T.Parallel(128):
+                scale[i] = T.if_then_else((i // 32 % 2 == 0) & (F[i] % 2 != 0), 3.0, 1.0)
+            T.sync_threads()
+            any_row = T.any_sync(scale[tid] > 1.0)
+            if any_row != 0:
+                T.copy(t, r)
+                for i, j in T.Parallel(128, N):
+                    r[i, j] *= scale[i] if fault != 2 else other[i, j]
+                if fault == 1:
+                    T.reduce_sum(r, top, dim=0)
+                T.copy(r, t)
+            T.copy(t, r)
+            T.copy(r, C)
+
+    return main
