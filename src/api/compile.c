@@ -265,6 +265,12 @@ static void lower(Build *b, const Request *r)
 
 static void emit(Build *b, const Request *r)
 {
+    for (int i = 0; i < b->func->kernels.n; i++) {
+        const Kernel *k = b->func->kernels.at[i];
+        uint32_t missing = r->spec.target->emits & ~k->form;
+        BUG(missing, "'%s' is not in the form that target %s emits: bits %#x are missing", k->name,
+            r->spec.target->name, missing);
+    }
     r->spec.target->emit(b->func, &r->spec, &b->source);
     if (b->diag.nerror)
         diag_throw(&b->diag);

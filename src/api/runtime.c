@@ -103,7 +103,7 @@ static void machine_from_device(Machine *m, const Gpu *g)
     const GpuFacts *f = gpu_facts(g);
 
     m->model = gpu_name(g);
-    m->units = f->nsm;
+    m->units = f->units;
     m->cache_bytes = f->l2_bytes;
     m->clock_ghz = f->clock_khz * 1e-6;
     m->memory_gbs = 2e-6 * f->memory_khz * f->memory_bits / 8;
@@ -196,7 +196,7 @@ bool tl_gpu_info(tl_context *c, tl_gpu *out)
     snprintf(out->name, sizeof out->name, "%s", gpu_name(g));
     snprintf(out->arch, sizeof out->arch, "%s", gpu_arch(g));
     out->driver = f->driver;
-    out->nsm = f->nsm;
+    out->nsm = f->units;
     out->l2_bytes = f->l2_bytes;
     out->clock_ghz = f->clock_khz * 1e-6;
     out->memory_gbytes = 2e-6 * f->memory_khz * f->memory_bits / 8;

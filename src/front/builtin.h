@@ -66,7 +66,6 @@ int64_t region_const(const Region *r, int d);             /* extent, -1 when not
 /* The same number, as far as is known. */
 bool expr_may_equal(const Expr *a, const Expr *b);
 const char *extents_text(Eval *ev, const Region *r);      /* "(64, 32)" */
-Value value_region(Eval *ev, const Region *r, bool is_element);
 void region_check_range(const BuiltinCall *c, int i, const Region *r); /* [slice-range] */
 
 /* ---- hints ----------------------------------------------------------------------------------- */

@@ -218,13 +218,6 @@ const char *extents_text(Eval *ev, const Region *r)
     return s.s;
 }
 
-Value value_region(Eval *ev, const Region *r, bool is_element)
-{
-    Region *copy = NEW(ev->arena, Region);
-    *copy = *r;
-    return (Value){.kind = V_REGION, .is_element = is_element, .u.region = copy};
-}
-
 void region_check_range(const BuiltinCall *c, int i, const Region *r)
 {
     for (int d = 0; d < r->buf->rank; d++) {

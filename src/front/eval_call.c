@@ -39,7 +39,6 @@ typedef struct {
     Span span;
     Function *fn;
     Value *slot; /* by parameter; V_UNBOUND: not given yet */
-    Span *slot_span;
 } ParamBinder;
 
 static int positional_limit(const AstFunc *f)
@@ -60,7 +59,6 @@ static void take_positional(ParamBinder *k, const Value *self, const CallArgs *a
         const Value *v = i < extra ? self : &args->at[i - extra];
         if (i < most) {
             k->slot[i] = *v;
-            k->slot_span[i] = i < extra || !args->spans ? k->span : args->spans[i - extra];
         } else if (has_rest) {
             seq_push(k->ev, rest.u.seq, v);
         } else {
@@ -101,7 +99,6 @@ static void take_keywords(ParamBinder *k, const CallArgs *args)
             diag_fail(k->ev->diag, at, "%s: '%s' is given twice [argument-name]", f->name,
                       args->key[a]);
         k->slot[p] = args->val[a];
-        k->slot_span[p] = at;
     }
 }
 
@@ -111,7 +108,6 @@ void bind_arguments(Eval *ev, Span at, Scope *in, Function *fn, const Value *sel
     const AstFunc *f = fn->ast;
     ParamBinder k = {.ev = ev, .span = at, .fn = fn};
     k.slot = NEWN(ev->arena, Value, f->nparam + 1);
-    k.slot_span = NEWN(ev->arena, Span, f->nparam + 1);
     take_positional(&k, self, args);
     take_keywords(&k, args);
     for (int i = 0; i < f->nparam; i++) {

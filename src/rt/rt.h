@@ -93,8 +93,8 @@ typedef struct Loaded Loaded; /* a function's kernels where they run, with their
 
 typedef struct {
     int major, minor, driver; /* driver: 13000 for version 13.0 */
-    int nsm, clock_khz, memory_khz, memory_bits;
-    int l2_bytes, shared_block, shared_sm, threads_sm, registers_sm, blocks_sm;
+    int units, clock_khz, memory_khz, memory_bits;
+    int l2_bytes, shared_block;
 } GpuFacts;
 
 enum {

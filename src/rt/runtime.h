@@ -27,7 +27,6 @@ typedef struct {
     const char *compiler;       /* for people */
     const char *language;       /* that it takes */
     const char *ending;         /* of files with its text: "c" */
-    const char *assembly_ending, *binary_ending; /* of what it makes for a device */
     const char *fast_math, *line_info;           /* its flags for these */
     Status (*find)(Arena *a, Compiler *c, const char **why);
     Status (*build)(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);

@@ -160,11 +160,9 @@ static const struct {
     size_t at;
 } fact_table[] = {
     {75, offsetof(GpuFacts, major)},          {76, offsetof(GpuFacts, minor)},
-    {16, offsetof(GpuFacts, nsm)},            {13, offsetof(GpuFacts, clock_khz)},
+    {16, offsetof(GpuFacts, units)},          {13, offsetof(GpuFacts, clock_khz)},
     {36, offsetof(GpuFacts, memory_khz)},     {37, offsetof(GpuFacts, memory_bits)},
     {38, offsetof(GpuFacts, l2_bytes)},       {97, offsetof(GpuFacts, shared_block)},
-    {81, offsetof(GpuFacts, shared_sm)},      {39, offsetof(GpuFacts, threads_sm)},
-    {82, offsetof(GpuFacts, registers_sm)},   {106, offsetof(GpuFacts, blocks_sm)},
 };
 
 static Status open_device(Arena *a, Gpu *g, const char **why)
@@ -249,7 +247,7 @@ static double peak(const Gpu *g, DType t)
                : bits == 8     ? rate_table[i].bits8
                                : 0;
     }
-    return rate * (g->facts.clock_khz * 1e-6) * g->facts.nsm;
+    return rate * (g->facts.clock_khz * 1e-6) * g->facts.units;
 }
 
 const Runtime runtime_cuda = {
@@ -257,8 +255,6 @@ const Runtime runtime_cuda = {
     .compiler = "NVRTC",
     .language = "CUDA C",
     .ending = "cu",
-    .assembly_ending = "ptx",
-    .binary_ending = "cubin",
     .fast_math = "--use_fast_math",
     .line_info = "-lineinfo",
     .bundle = &cuda_bundle,

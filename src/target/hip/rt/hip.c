@@ -147,11 +147,9 @@ static const struct {
     size_t at;
 } fact_table[] = {
     {23, offsetof(GpuFacts, major)},        {61, offsetof(GpuFacts, minor)},
-    {63, offsetof(GpuFacts, nsm)},          {5, offsetof(GpuFacts, clock_khz)},
+    {63, offsetof(GpuFacts, units)},        {5, offsetof(GpuFacts, clock_khz)},
     {60, offsetof(GpuFacts, memory_khz)},   {59, offsetof(GpuFacts, memory_bits)},
     {19, offsetof(GpuFacts, l2_bytes)},     {74, offsetof(GpuFacts, shared_block)},
-    {74, offsetof(GpuFacts, shared_sm)},    {57, offsetof(GpuFacts, threads_sm)},
-    {72, offsetof(GpuFacts, registers_sm)}, {25, offsetof(GpuFacts, blocks_sm)},
 };
 
 static const char *arch_of(const GpuFacts *f)
@@ -224,7 +222,7 @@ static double peak(const Gpu *g, DType t)
                    : bits == 16 ? rates[i].bits16
                    : bits == 8  ? rates[i].bits8
                                 : 0;
-    return rate * (g->facts.clock_khz * 1e-6) * g->facts.nsm;
+    return rate * (g->facts.clock_khz * 1e-6) * g->facts.units;
 }
 
 /* A bundle is CUDA's but for the driver that its host part finds. */
@@ -248,7 +246,6 @@ const Runtime runtime_hip = {
     .compiler = "clang",
     .language = "HIP",
     .ending = "hip",
-    .binary_ending = "co",
     .fast_math = "-fapprox-func -freciprocal-math",
     .line_info = "-gline-tables-only",
     .find = hipcc_find,

@@ -805,9 +805,7 @@ static void describe(Gpu *g)
     wg.AdapterGetInfo(wg.adapter, &info);
     snprintf(g->name, sizeof g->name, "%.*s", (int)MIN(info.device.length, 90), info.device.data);
     g->facts = (GpuFacts){.driver = (int)(wg.GetVersion() >> 24) * 1000,
-                          .shared_block = (int)wg.limits.workgroup_bytes,
-                          .shared_sm = (int)wg.limits.workgroup_bytes,
-                          .threads_sm = (int)wg.limits.workgroup_threads};
+                          .shared_block = (int)wg.limits.workgroup_bytes};
 }
 
 static Status webgpu_open(Arena *a, Gpu **gpu, const char **why)
@@ -869,7 +867,6 @@ const Runtime runtime_webgpu = {
     .compiler = "wgpu",
     .language = "WGSL",
     .ending = "wgsl",
-    .assembly_ending = "wgsl",
     .fast_math = "",
     .line_info = "",
     .by_name = true,
