@@ -55,7 +55,7 @@ static char *squeeze(Arena *a, const char *s)
 }
 
 /* Plans as they were made, with the mechanism of each operator, and at the end, with places. */
-static char *plans_of(Arena *a, Job *j, const char *target)
+static char *plans_of(Arena *a, Job *j, const char *target, const char **end)
 {
     tl_options o = {.no_build = true, .stop_after = "check_plans"};
     tl_kernel *k = case_compile(j, &o, target);
@@ -64,14 +64,31 @@ static char *plans_of(Arena *a, Job *j, const char *target)
     tl_kernel_free(k);
     o.stop_after = NULL;
     k = case_compile(j, &o, target);
-    char *all = arena_printf(a, "%s%s", first, tl_kernel_text(k, TL_TEXT_PLANS));
+    char *last = squeeze(a, tl_kernel_text(k, TL_TEXT_PLANS));
+    char *all = arena_printf(a, "%s%s", squeeze(a, first), last);
     tl_kernel_free(k);
+    *end = last;
     return all;
+}
+
+static int refuse_each(Arena *a, const char *path, const char *text, const char *mark,
+                       const char *plans)
+{
+    const char *want;
+    int line, n = 0;
+
+    for (; (want = mark_at(a, text, mark, n, &line)); n++)
+        if (strstr(plans, squeeze(a, want))) {
+            printf("%s", plans);
+            test_check(path, line, false, arena_printf(a, "the plans have no '%s'", want));
+        }
+    return n;
 }
 
 /*     # run: [:FUNC] NAME=VALUE … [--target=T]
  *     # expect: TEXT      some line of the plans has it, spaces counted as one
- *     # refuse: TEXT      no line has it */
+ *     # refuse: TEXT      no line has it
+ *     # gone: TEXT        no line has it after the last pass */
 void run_plan(void)
 {
     Arena *a = arena_new();
@@ -83,14 +100,11 @@ void run_plan(void)
     Job j;
 
     case_open(a, &j, c->path, run ? run : "");
-    char *plans = squeeze(a, plans_of(a, &j, target ? target : golden_target));
+    const char *end, *plans = plans_of(a, &j, target ? target : golden_target, &end);
     for (; (want = mark_at(a, text, "# expect:", n, &line)); n++)
         test_has(c->path, line, plans, squeeze(a, want), "the plans");
-    for (int i = 0; (want = mark_at(a, text, "# refuse:", i, &line)); i++, n++)
-        if (strstr(plans, squeeze(a, want))) {
-            printf("%s", plans);
-            test_check(c->path, line, false, arena_printf(a, "the plans have no '%s'", want));
-        }
+    n += refuse_each(a, c->path, text, "# refuse:", plans);
+    n += refuse_each(a, c->path, text, "# gone:", end);
     CHECK(n > 0);
     job_close(&j);
     arena_free(a);

@@ -597,11 +597,41 @@ static const bool *tiles_there(Arena *a, const Kernel *k)
     return there;
 }
 
+static bool see_mention(const Expr *e, void *there)
+{
+    if (e->op == EX_LOAD || e->op == EX_ADDR)
+        map_set(there, buffer_root(e->u.buf), e);
+    return true;
+}
+
+static bool see_buffers(const Stmt *s, void *there)
+{
+    int n;
+    const Region *r = stmt_regions(s, &n);
+
+    for (int i = 0; i < n; i++)
+        map_set(there, buffer_root(r[i].buf), s);
+    if (stmt_stores(s))
+        map_set(there, buffer_root(stmt_stores(s)), s);
+    stmt_visit_expr(s, see_mention, there);
+    return true;
+}
+
+/* Is it, or what it is a view of, still mentioned?  Tiles may go once operators are lowered. */
+static bool buffer_there(const Kernel *k, const Map *there, const Buffer *b)
+{
+    return !(k->form & FORM_LOOPS) || map_has(there, buffer_root(b));
+}
+
 void print_plans(Str *out, const Kernel *k)
 {
     const bool *there = tiles_there(out->arena, k);
+    Map buffers;
     Printer p;
 
+    map_init(&buffers, out->arena);
+    if (k->body)
+        stmt_visit(k->body, see_buffers, &buffers);
     printer_init(&p, out, k->ir, NULL, false);
     str_printf(out, "kernel %s: %d threads", k->name, kernel_block_threads(k));
     if (k->persistent)
@@ -627,6 +657,8 @@ void print_plans(Str *out, const Kernel *k)
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
         const BufferPlan *plan = b->id < k->plans.n ? &k->plans.at[b->id] : NULL;
+        if (!buffer_there(k, &buffers, b))
+            continue;
         str_printf(out, "  %s: %s %s[", buf_text(&p, b), mem_name(b->scope), dtype_name(b->type));
         put_list(&p, b->rank, (const Expr *const *)b->shape);
         str_putc(out, ']');

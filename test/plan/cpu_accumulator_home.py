@@ -2,6 +2,7 @@
 # run: M=96
 # expect: fill c: view, the first GEMM overwrites the tile
 # expect: copy c, C: view, the accumulator lives in the tensor it is stored to
+# gone: c: fragment
 import tilelang
 import tilelang.language as T
 
