@@ -298,6 +298,13 @@ static Value extreme(BuiltinCall *c, bool most)
 Value do_max(BuiltinCall *c) { return extreme(c, true); }
 Value do_min(BuiltinCall *c) { return extreme(c, false); }
 
+static bool is_infinite(const Expr *e, double sign)
+{
+    double v;
+    return expr_is_float(e, &v) && v == sign * INFINITY;
+}
+
+/* NaN stays NaN.  An infinite bound is none: T.clamp(x, y, inf) is the larger one, or NaN. */
 Value do_clamp(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
@@ -311,8 +318,9 @@ Value do_clamp(BuiltinCall *c)
     const Expr *hi = cast_value(c->ev, c->arg_span[2], x->type, x->lanes, &v[2], call_what(c, 2));
     if (!dtype_is_float((DType)x->type))
         return give(c, expr_min(ir, expr_max(ir, x, lo), hi));
-    const Expr *low[2] = {x, lo}, *both[2] = {expr_math(ir, MATH_MAX_NAN, low, 2), hi};
-    return give(c, expr_math(ir, MATH_MIN_NAN, both, 2)); /* NaN stays NaN */
+    const Expr *low[2] = {x, lo};
+    const Expr *both[2] = {is_infinite(lo, -1) ? x : expr_math(ir, MATH_MAX_NAN, low, 2), hi};
+    return give(c, is_infinite(hi, 1) ? both[0] : expr_math(ir, MATH_MIN_NAN, both, 2));
 }
 
 /* A condition known now chooses now; the value keeps the type both sides agree on. */

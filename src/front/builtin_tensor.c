@@ -44,12 +44,19 @@ static Node *softplus(Graph *g, Node *x)
                         build_unary(g, ELEM_LOG1P, build_unary(g, ELEM_EXP, far)));
 }
 
+/* Elements that compare so with a number become it; what is left, NaN too, and its derivative, is
+ * as it was. */
+static Node *moved_to(Graph *g, Node *x, Elem how, Node *edge)
+{
+    return node_elem(g, ELEM_WHERE, build_binary(g, how, x, edge), edge, x);
+}
+
 Value do_tensor_activation(BuiltinCall *c)
 {
     Node *x = arg_node(c, 0);
     Graph *g = c->ev->graph;
     if (is_named(c, "relu"))
-        return node_value(build_number(g, ELEM_MAXIMUM, x, 0));
+        return node_value(moved_to(g, x, ELEM_LE, node_const(g, x->type, 0)));
     if (is_named(c, "gelu"))
         return node_value(gelu(g, x));
     if (is_named(c, "softplus"))
@@ -61,10 +68,14 @@ Value do_tensor_clip(BuiltinCall *c)
 {
     Node *x = arg_node(c, 0);
     Graph *g = c->ev->graph;
-    for (int i = 1; i < 3; i++)
-        if (arg_given(c, i))
-            x = build_binary(g, i == 1 ? ELEM_MAXIMUM : ELEM_MINIMUM, x,
-                             to_node(c->ev, c->arg_span[i], &c->arg[i], x, call_what(c, i)));
+    for (int i = 1; i < 3; i++) {
+        if (!arg_given(c, i))
+            continue;
+        Node *edge = to_node(c->ev, c->arg_span[i], &c->arg[i], x, call_what(c, i));
+        x = edge->kind == NODE_CONST
+                ? moved_to(g, x, i == 1 ? ELEM_LT : ELEM_GT, edge)
+                : build_binary(g, i == 1 ? ELEM_MAXIMUM : ELEM_MINIMUM, x, edge);
+    }
     return node_value(x);
 }
 
@@ -326,8 +337,8 @@ Value do_tensor_conv(BuiltinCall *c)
     Node *x = arg_node(c, 0), *w = arg_node(c, 1);
     int64_t stride[TENSOR_RANK], padding[TENSOR_RANK], dilation[TENSOR_RANK];
     const int n = x->rank - 2;
-    if (n < 1 || n > 2)
-        arg_fail(c, 0, "must have 3 or 4 axes, not %d [tensor-conv]", x->rank);
+    if (n < 1 || n > 3)
+        arg_fail(c, 0, "must have 3, 4 or 5 axes, not %d [tensor-conv]", x->rank);
     spatial(c, 2, n, stride);
     spatial(c, 3, n, padding);
     spatial(c, 4, n, dilation);

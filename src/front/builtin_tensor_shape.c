@@ -251,15 +251,15 @@ Value do_tensor_sort(BuiltinCall *c)
     if (n < 0 || n > x->shape[axis])
         arg_fail(c, 1, "is %lld of the %lld elements of axis %d [tensor-argument]", (long long)n,
                  (long long)x->shape[axis], axis);
-    Node *place = build_rank(g, x, axis, top || arg_bool(c, 2));
     Node *at = node_iota(g, DT_I32, x->rank, x->shape, axis);
+    if (top) {
+        build_top(g, &x, &at, axis, n);
+        return value_tuple(c->ev, (Value[]){node_value(x), node_value(at)}, 2);
+    }
+    Node *place = build_rank(g, x, axis, arg_bool(c, 2));
     if (is_named(c, "sort"))
         return node_value(build_sorted(g, x, place, axis, n));
-    Value from = node_value(build_sorted(g, at, place, axis, n));
-    if (!top)
-        return from;
-    Value both[2] = {node_value(build_sorted(g, x, place, axis, n)), from};
-    return value_tuple(c->ev, both, 2);
+    return node_value(build_sorted(g, at, place, axis, n));
 }
 
 /* ---- random and quantised numbers ------------------------------------------------------------ */

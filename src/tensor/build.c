@@ -427,6 +427,47 @@ Node *build_sorted(Graph *g, Node *v, Node *place, int axis, int64_t n)
     return node_reduce(g, REDUCE_SUM, one, axes);
 }
 
+/* An axis as chunks of so many elements, the last filled up. */
+static Node *chunked(Graph *g, Node *x, int axis, int64_t size, double fill)
+{
+    int64_t lo[TENSOR_RANK] = {0}, step[TENSOR_RANK], shape[TENSOR_RANK], parts[TENSOR_RANK];
+    for (int d = 0, n = 0; d < x->rank; d++) {
+        step[d] = 1;
+        shape[d] = d == axis ? (x->shape[d] + size - 1) / size * size : x->shape[d];
+        parts[n++] = d == axis ? shape[d] / size : shape[d];
+        if (d == axis)
+            parts[n++] = size;
+    }
+    return node_reshape(g, node_pad(g, x, lo, step, shape, fill), x->rank + 1, parts);
+}
+
+static Node *unchunked(Graph *g, Node *x, int axis)
+{
+    int64_t shape[TENSOR_RANK];
+    for (int d = 0; d < x->rank - 1; d++)
+        shape[d] = d < axis ? x->shape[d] : x->shape[d + 1];
+    shape[axis] = x->shape[axis] * x->shape[axis + 1];
+    return node_reshape(g, x, x->rank - 1, shape);
+}
+
+/* All pairs of a short row; of a long one those of its chunks, whose largest are a shorter row. */
+void build_top(Graph *g, Node **x, Node **at, int axis, int64_t k)
+{
+    enum { CHUNK = 256, SHORT = 1024 };
+    const DType t = (*x)->type;
+    const double least = dtype_is_float(t) ? -INFINITY : dtype_min(t);
+    while ((*x)->shape[axis] > SHORT && k <= CHUNK / 4 && (*x)->rank + 2 <= TENSOR_RANK) {
+        Node *v = chunked(g, *x, axis, CHUNK, least), *from = chunked(g, *at, axis, CHUNK, 0);
+        Node *place = build_rank(g, v, axis + 1, true);
+        *x = unchunked(g, build_sorted(g, v, place, axis + 1, k), axis);
+        *at = unchunked(g, build_sorted(g, from, place, axis + 1, k), axis);
+    }
+    Node *place = build_rank(g, *x, axis, true);
+    Node *from = build_sorted(g, *at, place, axis, k);
+    *x = build_sorted(g, *x, place, axis, k);
+    *at = from;
+}
+
 /* ---- random numbers: Philox 2x32, ten rounds ------------------------------------------------- */
 
 static Node *high_low(Graph *g, Node *x, Node **low)

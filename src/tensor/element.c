@@ -117,11 +117,13 @@ static const char *guard_text(Graph *g, const Guard *k, int n)
 /* NaN wins over all, as in numpy. */
 const char *combine_text(Graph *g, int how, DType t, const char *a, const char *b)
 {
+    const char *type = dtype_name(compute_type(t));
+    if (dtype_is_float(t) && how == REDUCE_MAX)
+        return arena_printf(g->arena, "T.clamp(%s, %s, T.infinity(\"%s\"))", a, b, type);
+    if (dtype_is_float(t) && how == REDUCE_MIN)
+        return arena_printf(g->arena, "T.clamp(%s, -T.infinity(\"%s\"), %s)", a, type, b);
     a = operand(g, a);
     b = operand(g, b);
-    if (dtype_is_float(t) && (how == REDUCE_MAX || how == REDUCE_MIN))
-        return arena_printf(g->arena, "T.if_then_else((%s %c %s) | (%s != %s), %s, %s)", a,
-                            how == REDUCE_MAX ? '>' : '<', b, a, a, a, b);
     static const char *const text[] = {[REDUCE_SUM] = "%s + %s", [REDUCE_MAX] = "T.max(%s, %s)",
                                        [REDUCE_MIN] = "T.min(%s, %s)", [REDUCE_PROD] = "%s * %s"};
     return arena_printf(g->arena, text[how], a, b);
@@ -156,10 +158,9 @@ static const char *elem_text(Body *b, const Node *n, const char *const *given)
         t = "$p - T.floor($p / $q) * $q";
     else if (n->how == ELEM_INVERT && n->type == DT_BOOL)
         t = elem_table[ELEM_NOT].text;
-    else if (n->how == ELEM_MAXIMUM && dtype_is_float(n->type)) /* NaN wins, as in numpy */
-        t = "T.if_then_else(($p > $q) | ($p != $p), $p, $q)";
-    else if (n->how == ELEM_MINIMUM && dtype_is_float(n->type))
-        t = "T.if_then_else(($p < $q) | ($p != $p), $p, $q)";
+    else if ((n->how == ELEM_MAXIMUM || n->how == ELEM_MINIMUM) && dtype_is_float(n->type))
+        return combine_text(b->g, n->how == ELEM_MAXIMUM ? REDUCE_MAX : REDUCE_MIN, n->type,
+                            given[0], given[1]);
     const char *arg[3];
     for (int i = 0; i < n->narg; i++) /* what the text has more than once is computed once */
         arg[i] = times_said(t, i) > 1 && strpbrk(given[i], " (") ? name_value(b, given[i])
@@ -401,8 +402,10 @@ static void walk(Reads *r, Node *n, const Lin *const *at)
     if (map_has(&r->seen, key))
         return;
     map_set(&r->seen, key, n);
-    if ((n->stored || !is_inline(n)) && n != r->own && (!r->see(r->arg, n, at) || !is_inline(n)))
-        return;
+    if (!is_inline(n) || (n->stored && n != r->own)) {
+        if (!r->see(r->arg, n, at) || !is_inline(n))
+            return;
+    }
     if (n->kind == NODE_TAKE || n->kind == NODE_ALONG) {
         const int axis = (int)n->attr[0], inner = n->arg[1]->rank;
         for (int d = 0; d < n->arg[0]->rank; d++)

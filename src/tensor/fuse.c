@@ -10,6 +10,7 @@ enum {
     HOLD_WEIGHT = 24,   /* operations: past this a node that several groups read is stored */
     OPERAND_WEIGHT = 3, /* the same for an operand of a dot, whose tiles are loaded many times */
     CALL_WEIGHT = 6,    /* of T.exp and the like */
+    TERMS_WEIGHT = 128, /* of all terms of a reduction that is written out */
 };
 
 /* ---- uses ------------------------------------------------------------------------------------ */
@@ -105,7 +106,7 @@ static bool reads_anchor(const Node *n, int depth)
 static void hold(Node *n)
 {
     if (is_inline(n) && n->kind != NODE_CONST && n->kind != NODE_IOTA && n->kind != NODE_INPUT)
-        n->held = true;
+        n->held = n->stored = true;
 }
 
 static void hold_operand(Node *a)
@@ -113,6 +114,17 @@ static void hold_operand(Node *a)
     Node *n = behind_views(a);
     if (n->weight > OPERAND_WEIGHT || (is_inline(n) && reads_anchor(n, 8)))
         hold(n);
+}
+
+/* What a reduction of windows reads again and again is stored when it is dear. */
+static void hold_terms(Node *a, int depth)
+{
+    Node *n = behind_views(a);
+    if (n != a && n->weight > OPERAND_WEIGHT)
+        hold(n);
+    for (int i = 0; n->kind >= NODE_ELEM && n->kind <= NODE_CAST && i < n->narg && depth; i++)
+        if (!n->held)
+            hold_terms(n->arg[i], depth - 1);
 }
 
 static void find_held(Graph *g, const Node *end)
@@ -134,11 +146,13 @@ static void find_held(Graph *g, const Node *end)
             hold_operand(n->arg[0]);
             hold_operand(n->arg[1]);
         }
+        if (n->kind == NODE_REDUCE && n->weight > TERMS_WEIGHT) {
+            hold_terms(n->arg[0], 4);
+            n->weight = own_weight(n);
+        }
         if ((n->kind == NODE_TAKE || n->kind == NODE_ALONG) && n->arg[0]->weight > CALL_WEIGHT &&
             node_count(n) > node_count(n->arg[0]) / 4)
             hold(behind_views(n->arg[0]));
-        if (n->held)
-            n->stored = true;
         if (!is_inline(n))
             n->stored = true;
     }

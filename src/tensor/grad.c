@@ -239,6 +239,18 @@ static Node *stretched(Graph *g, Node *n, Node *reduced)
                           n->arg[0]->shape);
 }
 
+/* The product of all elements but the one at each place: 0 where another one is 0. */
+static Node *others_product(Graph *g, Node *n, const bool *axes)
+{
+    Node *a = n->arg[0], *zero = node_const(g, a->type, 0), *one = node_const(g, a->type, 1);
+    Node *is = build_binary(g, ELEM_EQ, a, zero), *rest = node_elem(g, ELEM_WHERE, is, one, a);
+    Node *count = node_cast(g, is, DT_I32);
+    Node *zeros = stretched(g, n, node_reduce(g, REDUCE_SUM, count, axes));
+    Node *all = stretched(g, n, node_reduce(g, REDUCE_PROD, rest, axes));
+    return node_elem(g, ELEM_WHERE, build_binary(g, ELEM_EQ, zeros, count),
+                     build_binary(g, ELEM_DIV, all, rest), zero);
+}
+
 /* Of equal largest elements each gets its part, as in torch.amax. */
 static void back_reduce(Flow *f, Node *n, Node *d)
 {
@@ -252,7 +264,7 @@ static void back_reduce(Flow *f, Node *n, Node *d)
         return;
     }
     if (n->how == REDUCE_PROD) {
-        give(f, a, node_elem(g, ELEM_DIV, node_elem(g, ELEM_MUL, wide, y, NULL), a, NULL));
+        give(f, a, build_binary(g, ELEM_MUL, wide, others_product(g, n, axes)));
         return;
     }
     Node *best = node_cast(g, node_elem(g, ELEM_EQ, a, y, NULL), a->type);

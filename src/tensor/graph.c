@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-enum { WRITTEN_OUT = 32 }; /* terms of a reduction of windows */
+enum {
+    WRITTEN_OUT = 32,  /* terms of a reduction of windows */
+    PART_LEAST = 16384, /* elements of a part of a row */
+};
 
 const ElemRow elem_table[ELEM_COUNT] = {
 #define ELEM(id, name, arity, rule, text, ga, gb) {name, arity, rule, text, {ga, gb}},
@@ -21,6 +24,12 @@ Graph *graph_new(Arena *a, Diag *d, const Machine *m, const char *name)
     map_init_text(&g->known, a);
     map_init_text(&g->atoms, a);
     return g;
+}
+
+int graph_units(const Graph *g)
+{
+    enum { SOME = 8 }; /* where it is not known: more blocks than cores cost little */
+    return g->machine->units > 0 ? g->machine->units : SOME;
 }
 
 Elem elem_find(const char *name)
@@ -555,6 +564,41 @@ static bool reads_windows(const Node *a, int depth)
     return found;
 }
 
+/* The largest divisor of n that is at most `most`. */
+static int64_t divisor(int64_t n, int64_t most)
+{
+    int64_t d = MIN(n, most);
+    while (d > 1 && n % d)
+        d--;
+    return d;
+}
+
+/* Few long rows keep few cores busy: their parts come first.  NULL: there are rows enough. */
+static Node *reduce_in_parts(Graph *g, ReduceHow how, Node *a, const bool *axes, int64_t count)
+{
+    const int64_t rows = node_count(a) / MAX(1, count), units = graph_units(g);
+    const int64_t most = MIN(4 * units / MAX(1, rows), count / PART_LEAST);
+    bool first[TENSOR_RANK] = {0}, second[TENSOR_RANK] = {0};
+    int64_t shape[TENSOR_RANK], parts = 1;
+    int axis = 0, n = 0;
+    while (axis < a->rank && (!axes[axis] || a->shape[axis] < 2))
+        axis++;
+    if (rows * 2 > units || most < 2 || axis == a->rank || a->rank == TENSOR_RANK ||
+        (parts = divisor(a->shape[axis], most)) * rows < units)
+        return NULL;
+    for (int d = 0, kept = 0; d < a->rank; d++) {
+        if (d == axis) {
+            second[kept++] = true;
+            shape[n++] = parts;
+        } else if (!axes[d]) {
+            kept++;
+        }
+        first[n] = axes[d];
+        shape[n++] = d == axis ? a->shape[d] / parts : a->shape[d];
+    }
+    return node_reduce(g, how, node_reduce(g, how, node_reshape(g, a, n, shape), first), second);
+}
+
 Node *node_reduce(Graph *g, ReduceHow how, Node *a, const bool *axes)
 {
     Node n = {.kind = NODE_REDUCE, .how = how, .type = a->type};
@@ -571,6 +615,9 @@ Node *node_reduce(Graph *g, ReduceHow how, Node *a, const bool *axes)
         return node_full(g, a->type, how == REDUCE_PROD, n.rank, n.shape);
     if (count == 1)
         return node_reshape(g, a, n.rank, n.shape);
+    Node *parted = reduce_in_parts(g, how, a, axes, count);
+    if (parted)
+        return parted;
     n.attr[TENSOR_RANK] = count <= WRITTEN_OUT && reads_windows(a, 6);
     n.arg[0] = a;
     return add(g, n);

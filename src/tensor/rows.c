@@ -59,7 +59,7 @@ static void choose_tile(Rows *r, const Node *space, int tiles)
     const bool gpu = on_gpu(r->g);
     int64_t n = space->shape[r->along], rows = r->across < 0 ? 1 : space->shape[r->across];
     int64_t total = 1, most = (gpu ? 8192 : 32768) / MAX(1, tiles);
-    int64_t units = MAX(1, r->g->machine->units);
+    int64_t units = graph_units(r->g);
     bool apart = false; /* rows are walked over in parts, whose next is not the next row */
     for (int d = 0; d < space->rank; d++) {
         total *= r->reduced[d] || d == r->across ? 1 : space->shape[d];

@@ -82,6 +82,7 @@ struct Node {
     bool held;             /* wanted in memory for all that fusing could do */
     int weight;            /* operations to compute one element from what is stored */
     const char *buffer;    /* its name */
+    const Node *lender;    /* the temporary before it whose memory it has, or NULL */
     struct Group *group;   /* that computes it */
 };
 
@@ -104,6 +105,7 @@ typedef struct Graph {
 
 Graph *graph_new(Arena *a, Diag *d, const Machine *m, const char *name);
 int64_t node_count(const Node *n);                         /* elements */
+int graph_units(const Graph *g);                           /* that blocks are spread over */
 const char *shape_text(Arena *a, int rank, const int64_t *shape); /* "(4, 8)" */
 const char *node_text(Graph *g, const Node *n);            /* "q float32 (4, 8)", for messages */
 Elem elem_find(const char *name);                          /* ELEM_COUNT: none */
@@ -146,6 +148,8 @@ Node *build_matmul(Graph *g, Node *a, Node *b);
 Node *build_softmax(Graph *g, Node *a, int axis, bool log);
 Node *build_rank(Graph *g, Node *a, int axis, bool descending); /* place of each when sorted */
 Node *build_sorted(Graph *g, Node *v, Node *place, int axis, int64_t n); /* v put in places < n */
+/* x and its positions `at`, both of the k largest along an axis alone, in order. */
+void build_top(Graph *g, Node **x, Node **at, int axis, int64_t k);
 Node *build_argmax(Graph *g, Node *a, int axis, bool least);
 Node *build_random(Graph *g, int rank, const int64_t *shape, Node *seed); /* uint32, Philox */
 Node *build_conv(Graph *g, Node *x, Node *w, int nspatial, const int64_t *stride,

@@ -29,7 +29,7 @@ static int64_t block_elements(const Graph *g, int64_t total)
 {
     if (on_gpu(g))
         return total < 1 << 18 ? 512 : 2048;
-    int64_t cores = MAX(g->machine->units, 1), each = ceil_div(total, cores * 4);
+    int64_t each = ceil_div(total, graph_units(g) * 4);
     return MAX(1024, MIN(each, 1 << 16));
 }
 
@@ -252,9 +252,69 @@ static const char *fresh_name(Graph *g, const char *stem, int i)
     return name;
 }
 
+/* ---- memory of temporaries ------------------------------------------------------------------- */
+
+static void mark_reads(const Group *k, const Node *n, int *last, Map *seen)
+{
+    if (map_has(seen, n))
+        return;
+    map_set(seen, n, n);
+    if (n->stored && n->group != k) {
+        last[n->id] = MAX(last[n->id], k->order);
+        return;
+    }
+    for (int i = 0; i < n->narg; i++)
+        mark_reads(k, n->arg[i], last, seen);
+}
+
+/* By id: the last kernel that reads a node. */
+static int *last_reads(Graph *g)
+{
+    int *last = NEWN(g->arena, int, g->nodes.n + 1);
+    for (int i = 0; i < g->groups.n; i++) {
+        const Group *k = g->groups.at[i];
+        Map seen;
+        map_init(&seen, g->arena);
+        for (int j = 0; j < k->outputs.n; j++)
+            mark_reads(k, k->outputs.at[j], last, &seen);
+        for (int j = 0; j < k->reductions.n; j++)
+            mark_reads(k, k->reductions.at[j], last, &seen);
+    }
+    return last;
+}
+
+/* A temporary that nobody reads any more lends its memory to the next one of its size. */
+static const Node *take_over(const Node *n, const NodeVec *made, int *last)
+{
+    for (int i = 0; i < made->n; i++) {
+        const Node *old = made->at[i];
+        if (last[old->id] >= 0 && last[old->id] < n->group->order && old->type == n->type &&
+            node_count(old) == node_count(n)) {
+            last[old->id] = -1;
+            return old;
+        }
+    }
+    return NULL;
+}
+
+static void name_temporaries(Graph *g)
+{
+    int *last = last_reads(g), n = 0;
+    NodeVec made = {0};
+    for (int i = 0; i < g->groups.n; i++)
+        for (int j = 0; j < g->groups.at[i]->outputs.n; j++) {
+            Node *m = g->groups.at[i]->outputs.at[j];
+            if (m->is_output)
+                continue;
+            m->lender = take_over(m, &made, last);
+            m->buffer = fresh_name(g, "t", n++);
+            last[m->id] = MAX(last[m->id], m->group->order);
+            vec_push(g->arena, &made, m);
+        }
+}
+
 static void name_buffers(Graph *g)
 {
-    int n = 0;
     for (int i = 0; i < g->inputs.n; i++) {
         const char *name = g->inputs.at[i]->name;
         g->inputs.at[i]->buffer = NULL;
@@ -263,11 +323,7 @@ static void name_buffers(Graph *g)
     }
     for (int i = 0; i < g->outputs.n; i++)
         g->outputs.at[i]->buffer = fresh_name(g, "out", g->outputs.n == 1 ? -1 : i);
-    for (int i = 0; i < g->nodes.n; i++) {
-        Node *m = g->nodes.at[i];
-        if (m->live && m->stored && !m->buffer)
-            m->buffer = fresh_name(g, "t", n++);
-    }
+    name_temporaries(g);
 }
 
 static void print_params(Graph *g, Str *out)
@@ -284,14 +340,21 @@ static void print_params(Graph *g, Str *out)
     }
 }
 
+static void print_temporary(Graph *g, const Node *n, Str *out)
+{
+    const char *shape = shape_text(g->arena, n->rank, n->shape);
+    if (n->lender)
+        str_printf(out, "    %s = T.reshape(%s, %s)\n", n->buffer, n->lender->buffer, shape);
+    else if (!n->is_output)
+        str_printf(out, "    %s = T.alloc_global(%s, \"%s\")\n", n->buffer, shape,
+                   dtype_name(n->type));
+}
+
 static void print_temporaries(Graph *g, Str *out)
 {
-    for (int i = 0; i < g->nodes.n; i++) {
-        const Node *n = g->nodes.at[i];
-        if (n->live && n->stored && !n->is_output && n->kind != NODE_INPUT)
-            str_printf(out, "    %s = T.alloc_global(%s, \"%s\")\n", n->buffer,
-                       shape_text(g->arena, n->rank, n->shape), dtype_name(n->type));
-    }
+    for (int i = 0; i < g->groups.n; i++)
+        for (int j = 0; j < g->groups.at[i]->outputs.n; j++)
+            print_temporary(g, g->groups.at[i]->outputs.at[j], out);
 }
 
 static void print_group(Graph *g, Group *k, Str *out)

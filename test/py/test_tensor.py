@@ -116,6 +116,19 @@ class Edges(unittest.TestCase):
         want = (arrays[0] + arrays[1], arrays[2] * arrays[3], arrays[1] - arrays[2], a.argmax(1), arrays[0] // 3)
         check(mixed, want, *arrays)
 
+    def test_temporaries_share_memory(self):
+        def f(x, w):
+            for _ in range(6):
+                x = tl.tanh(x @ w)
+            return x
+
+        x, w = normal(20, 16), normal(16, 16) / 4
+        y = x
+        for _ in range(6):
+            y = np.tanh(y @ w)
+        p = check(f, y, x, w, tolerance=1e-4)
+        self.assertEqual((p.tiles().count("T.alloc_global"), p.tiles().count("T.reshape")), (2, 3))
+
     def test_what_no_kernel_computes(self):
         x = normal(3, 4)
         at = np.broadcast_to(np.arange(4), (3, 4))
@@ -198,6 +211,16 @@ class Reductions(unittest.TestCase):
 
         x, y = normal(3, 9001), normal(1000, 70)
         check(f, (x.sum(1), softmax(x, 1), y.sum(0), y.max(0)), x, y, tolerance=1e-4)
+
+    def test_few_long_rows_are_reduced_in_parts(self):
+        def f(x):
+            return x.sum(), tl.max(x, axis=1), tl.argmax(x, axis=1), tl.top_k(x, 5)
+
+        x = np.round(normal(2, 40000) * 8)
+        at = np.argsort(-x, 1, kind="stable")[:, :5]
+        want = (x.sum(), x.max(1), x.argmax(1), np.take_along_axis(x, at, 1), at)
+        p = check(f, want, x, gpu=False)
+        self.assertNotIn("T.Kernel(1, threads=1)", p.tiles().split("T.Kernel", 2)[1])
 
     def test_arguments_and_truths(self):
         def f(x, i):
@@ -450,6 +473,32 @@ class Derivatives(unittest.TestCase):
                     + np.where(x > y, x * y, np.sin(x)) + np.maximum(x, y) ** 3).sum()
 
         self.one(f, n, normal(3, 4), normal(4), argnums=(0, 1))
+
+    def test_where_it_has_a_corner(self):
+        """As torch has it: half of it to each of equal operands, nothing through relu at 0, all inside of bounds."""
+        def f(x):
+            return tl.sum(tl.relu(x) + tl.maximum(x, -x) * 3 + tl.clip(x, -1, 1) * 10 + tl.softplus(x) * 100)
+
+        def products(x):
+            return tl.sum(tl.prod(x, axis=1))
+
+        x = np.array([-1, 0, 1], "float32")
+        close(tl.grad(f)(x), np.array([0 - 3 + 10, 0 + 0 + 10, 1 + 3 + 10]) + 100 / (1 + np.exp(-x)), 1e-5)
+        y = np.array([[1, 0, 2], [3, 4, 5], [0, 0, 1]], "float32")
+        close(tl.grad(products)(y), np.array([[0, 2, 0], [20, 15, 12], [0, 0, 0]]), 1e-6)
+
+    def test_windows(self):
+        def f(x):
+            return tl.sum(tl.max_pool(x, (3, 3), stride=2, padding=1) ** 2 + tl.avg_pool(x, (3, 3), stride=2, padding=1))
+
+        def n(x):
+            def windows(fill):
+                p = np.pad(x, ((0, 0), (1, 1), (1, 1)), constant_values=fill)
+                return np.lib.stride_tricks.sliding_window_view(p, (3, 3), (1, 2))[:, ::2, ::2]
+
+            return (windows(-1e30).max((-1, -2)) ** 2 + windows(0).mean((-1, -2))).sum()
+
+        self.one(f, n, normal(2, 5, 6))
 
     def test_products_and_rows(self):
         def f(x, w, b):
