@@ -176,8 +176,8 @@ $(BUILD)/bench/gpu_run: $(BENCHGPU) $(BUILD)/libtilelang.so
 	$(CC) $(CFLAGS) $(EXTRA) -o $@ $(BENCHGPU) $(BUILD)/libtilelang.so -Wl,-rpath,'$$ORIGIN/..' $(LDLIBS)
 
 # The documents as pages, to be looked at from the folder or served by anything.
-site: all
-	@python3 tools/site.py $(BUILD)/tl $(BUILD)/site
+site: all playground
+	@python3 tools/site.py $(BUILD)/tl $(BUILD)/site $(BUILD)/playground
 
 # The compiler in a browser: $(BUILD)/playground/index.html, one file that needs no server (doc/playground.md).
 playground: $(GEN)

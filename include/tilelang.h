@@ -177,6 +177,10 @@ TL_API tl_status tl_kernel_launch(tl_kernel *k, const tl_tensor *args, int narg,
  * Chrome-trace JSON, as an SVG picture, and as a table in text (each may be NULL). */
 TL_API tl_status tl_kernel_profile(tl_kernel *k, const tl_tensor *args, int narg, const char **json,
                                    const char **svg, const char **table);
+/* The same without a GPU: tl_kernel_simulate with seed 0, and when its warps did what by a model of latencies.
+ * Times are cycles of no machine; who waits for whom is the kernel's own schedule. */
+TL_API tl_status tl_kernel_profile_sim(tl_kernel *k, const tl_tensor *args, int narg, const char **json,
+                                       const char **svg, const char **table);
 /* The reference meaning: the tile form of the same kernel in the simulator. */
 TL_API tl_status tl_kernel_reference(tl_kernel *k, const tl_tensor *args, int narg);
 /* The kernel as lowered for a GPU, every thread of it, in the simulator (for another target the

@@ -1,9 +1,11 @@
 """site.py -- the documents as a static site: HTML, search, light and dark, no framework.
 
-Usage: site.py TL DIR     pages from README.md, doc/*.md, examples/ and what TL says of the language
+Usage: site.py TL DIR [PLAYGROUND]    pages from README.md, doc/*.md, examples/ and what TL says of the language
 
+With the folder of the playground it becomes part of the site, and kernels of the pages have a link that opens them there.
 Every page stands alone and works from a folder; links among the documents become links among pages, and
 names of the language in code lead to the reference.  Nothing is fetched."""
+import base64
 import glob
 import html
 import json
@@ -12,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 REPOSITORY = "source/"
@@ -51,6 +54,7 @@ h1{line-height:1.2}h2{margin-top:2.2rem;border-bottom:1px solid var(--line);padd
 pre{background:var(--box);border:1px solid var(--line);border-radius:8px;padding:.8rem 1rem;overflow:auto;font-size:.85rem;line-height:1.45}
 code{font-family:ui-monospace,monospace;font-size:.88em}p code,li code,td code{background:var(--box);padding:.08em .3em;border-radius:4px}
 pre code{font-size:inherit}
+.try{float:right;font-size:.8rem;margin:.45rem .6rem}
 img{max-width:100%}
 .scroll{overflow:auto}table{border-collapse:collapse;font-size:.93rem}td,th{border:1px solid var(--line);padding:.35rem .6rem;text-align:left;vertical-align:top}
 .k{color:var(--key)}.s{color:var(--str)}.c{color:var(--com)}.n{color:var(--num)}
@@ -90,8 +94,8 @@ def slug(text):
 
 
 class Site:
-    def __init__(self, tl, folder):
-        self.tl, self.folder = tl, folder
+    def __init__(self, tl, folder, playground=None):
+        self.tl, self.folder, self.playground = tl, folder, playground
         self.index = []       # title, address, text: for search
         self.names = {}       # "T.copy" -> anchor
         self.pages = {}       # document -> page
@@ -118,7 +122,15 @@ class Site:
 
     def code(self, text, language):
         body = self.python(text) if language == "python" else html.escape(text, quote=False)
-        return f"<pre><code>{body}</code></pre>"
+        return f"{self.try_it(text)}<pre><code>{body}</code></pre>" if language == "python" else f"<pre><code>{body}</code></pre>"
+
+    def try_it(self, text):
+        """A link that holds the kernel, as the playground makes them; nothing for what is no kernel."""
+        if not self.playground or not re.search(r"^import tilelang", text, re.M) or not re.search(r"\bT\.Kernel\(", text):
+            return ""
+        packed = zlib.compressobj(9, wbits=-15)
+        data = packed.compress(json.dumps({"k": text.rstrip() + "\n", "t": "cuda -arch=sm_90a", "v": ""}).encode()) + packed.flush()
+        return f'<a class="try" href="playground/index.html#k={base64.urlsafe_b64encode(data).decode().rstrip("=")}">open in the playground</a>'
 
     # ---- Markdown, as far as the documents use it ----------------------------------------------
 
@@ -336,6 +348,8 @@ class Site:
                 if file:
                     with open(os.path.join(ROOT, file), encoding="utf-8") as f:
                         self.write(page, title, self.markdown(f.read(), file, page + ".html"))
+        if self.playground:
+            shutil.copytree(self.playground, os.path.join(self.folder, "playground"), dirs_exist_ok=True)
         self.names_page()
         self.errors_pages()
         self.source_pages("examples", "Examples", sorted(glob.glob("examples/*.py", root_dir=ROOT)),
@@ -350,7 +364,7 @@ class Site:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
-    Site(os.path.abspath(sys.argv[1]), sys.argv[2]).build()
+    Site(os.path.abspath(sys.argv[1]), *sys.argv[2:]).build()
     print(f"{sys.argv[2]}/index.html: {sum(len(f) for _, _, f in os.walk(sys.argv[2]))} files")

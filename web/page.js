@@ -141,7 +141,7 @@ function showMessages({code, err, ms}) {
         e.classList.remove("bad");
     box.replaceChildren();
     for (const line of lines) {
-        const m = line.match(/^(?:\S*\/)?kernel\.py:(\d+):(\d+): (\w+)/), kind = (m ? m[3] : line).match(/^(?:tl: )?(error|warning)/)?.[1] ?? "";
+        const m = line.match(/^(?:\S*\/)?kernel\.py:(\d+):(\d+): (\w+)/), kind = (m ? m[3] : line).match(/^(?:tl: )?(error|warning|bug)/)?.[1].replace("bug", "error") ?? "";
         if (!m) {
             box.append(element("span", {className: kind}, line + "\n"));
             continue;
@@ -406,6 +406,45 @@ function showRun(out, got, names) {
         out.append(...statsTable(table[0]));
 }
 
+// ---- where the time goes -------------------------------------------------------------------------
+
+function timePane(pane) {
+    const go = element("button", {className: "go", id: "time"}, "Time it by a model"), stop = element("button", {disabled: true}, "Cancel"), say = element("span", {className: "soft"});
+    const out = element("div", {id: "timed"});
+    pane.replaceChildren(element("div", {className: "bar"}, go, stop, say),
+        element("p", {className: "soft"}, "What warps do when: the kernel's own schedule in the simulator, with latencies of no machine. Compare two versions by it, not two GPUs."), out);
+    const rest = () => { go.disabled = false; stop.disabled = true; };
+    stop.onclick = () => { tools.sim.cancel(); say.textContent = "cancelled"; rest(); };
+    go.onclick = async () => {
+        go.disabled = true;
+        stop.disabled = false;
+        say.textContent = "running …";
+        const got = await Promise.race([tools.sim.call(["profile", ...words(), "-q", "--no-cache", "--sim", "--json", "p.json", "--svg", "p.svg"]),
+            new Promise((gone) => { stop.addEventListener("click", () => gone(null), {once: true}); })]);
+        if (!got)
+            return;
+        rest();
+        say.textContent = `${(got.ms / 1000).toFixed(2)} s`;
+        out.dataset.code = got.code;
+        if (got.code !== 0)
+            return out.replaceChildren(element("pre", {className: "code error"}, got.err));
+        showTimes(out, got);
+    };
+}
+
+function showTimes(out, got) {
+    const trace = got.files["p.json"], {lines} = JSON.parse(textOf(trace)).tilelang, url = (name, type) => URL.createObjectURL(new Blob([got.files[name]], {type}));
+    const works = ["copy", "matrix", "wait", "compute"], sum = (l) => works.reduce((n, w) => n + l[w], 0), all = lines.reduce((n, l) => n + sum(l), 0);
+    const rows = lines.filter((l) => l.line && sum(l) > 0).map((l) => {
+        const row = element("tr", {className: "plan", onclick: () => light(l.line, "pane")}, ...[l.line, `${(100 * sum(l) / all).toFixed(0)} %`, ...works.map((w) => Math.round(l[w]))].map((c) => element("td", {}, String(c))));
+        row.dataset.line = l.line;
+        return row;
+    });
+    const table = element("table", {}, element("tr", {}, ...["line", "all", ...works].map((h) => element("th", {}, h))), ...rows);
+    out.replaceChildren(element("div", {className: "draw"}, element("img", {src: url("p.svg", "image/svg+xml"), alt: "timeline of one block"})), element("h3", {}, "By line of the kernel, cycles of all warps of a block"),
+        element("div", {className: "scroll"}, table), element("p", {}, element("a", {href: url("p.json", "application/json"), download: "profile.json"}, "the trace"), " (for ui.perfetto.dev)"));
+}
+
 // ---- the visitor's GPU ---------------------------------------------------------------------------
 
 async function gpuRun(out) {
@@ -444,6 +483,7 @@ const PANES = {
     passes: ["Passes", (pane, built) => pane.replaceChildren(...passPane(built.passes))],
     layouts: ["Layouts", layoutPane],
     run: ["Simulator", (pane) => pane.childNodes.length || simPane(pane)],
+    time: ["Timeline", (pane) => pane.childNodes.length || timePane(pane)],
     proofs: ["Proofs", provePane],
     gpu: ["WebGPU", (pane) => pane.childNodes.length || gpuPane(pane)],
 };
@@ -463,7 +503,7 @@ async function fill() {
     if (!built || pane.dataset.version === String(state.version))
         return;
     pane.dataset.version = state.version;
-    if (built.failed && !["run", "gpu"].includes(state.tab))
+    if (built.failed && !["run", "time", "gpu"].includes(state.tab))
         return pane.replaceChildren(element("p", {className: "soft"}, "The kernel does not compile: see the message."));
     await PANES[state.tab][1](pane, built);
 }

@@ -105,6 +105,9 @@ class JITKernel:
     n_spills: Any
     name: Any
     def print_source_code(self, which: Any = "kernel") -> Any: ...
+    def profile(self, *args: Any) -> Any:
+        """Run the lowered kernel in the simulator and say, by a model of latencies that is of no machine, what its warps spend their time on.  Tensors are arrays of the host, outputs among them."""
+        ...
     ref_latency: Any
     def register_autograd(self, backward: Any) -> Any:
         """Make calls differentiable.  backward: a kernel whose parameters are told by their names, among the inputs and outputs of this one and gradients (dX, grad_X, X_grad) of its outputs; its own outputs are gradients of inputs.  Or a function with such parameters that gives one gradient, or None, for each input.  Returns the kernel."""

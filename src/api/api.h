@@ -166,6 +166,10 @@ bool kernel_repeat(tl_kernel *k, uint64_t serial, const uint64_t *address, void 
 tl_kernel *kernel_unaligned(tl_kernel *k);
 /* twin.c: the emitted text on the host; throws */
 void run_twin(tl_kernel *k, const SimArg *args, int narg);
+typedef struct {
+    const char *json, *svg, *table;
+} ProfileTexts;
+void profile_tell(tl_kernel *k, const SimSpans *spans, Arena *a, ProfileTexts *out); /* profile.c */
 void check_text(tl_kernel *k); /* --check-text */
 
 /* runtime.c: what runs a kernel. */

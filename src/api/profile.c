@@ -1,6 +1,8 @@
-/* profile.c -- tl_kernel_profile: the stamps of a profiled kernel become a timeline.
+/* profile.c -- stamps of a profiled kernel, or spans of the simulator's model, become a timeline.
  *
- * Blocks are processes, warps are threads; times are microseconds from the first stamp of all. */
+ * Blocks are processes, warps are threads; times are microseconds from the first stamp of all, or
+ * cycles of the model. */
+#include <limits.h>
 #include "api/public.h"
 #include "target/profile.h"
 
@@ -33,12 +35,13 @@ typedef struct {
 typedef struct {
     tl_kernel *k;
     Arena *a;
-    const char *symbol;
+    const char *symbol, *unit;
     int warps, own; /* own: warps of the kernel itself, the rest is the producer's */
     Site site[PROFILE_SITES];
     Lane *lane;     /* [block * warps + warp] */
     VEC(Span1) spans;
     double ghz;
+    bool model;
 } Timeline;
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -152,9 +155,91 @@ static void put_trace(const Timeline *t, Str *out)
     }
 }
 
+/* ---- by line --------------------------------------------------------------------------------- */
+
+typedef struct {
+    int line;
+    double all, sum[WORK_COUNT];
+} LineTime;
+typedef VEC(LineTime) LineTimes;
+
+static int blocks_seen(const Timeline *t)
+{
+    int n = 0;
+    for (int b = 0; b < PROFILE_BLOCKS; b++) {
+        bool seen = false;
+        for (int w = 0; w < t->warps; w++)
+            seen |= t->lane[b * t->warps + w].seen;
+        n += seen;
+    }
+    return MAX(n, 1);
+}
+
+/* Of all warps of a block, in the mean over the blocks seen; by number of the line. */
+static LineTimes line_times(const Timeline *t)
+{
+    LineTimes l = {0};
+    double blocks = blocks_seen(t);
+
+    for (int i = 0; i < t->spans.n; i++) {
+        const Span1 *s = &t->spans.at[i];
+        const Site *site = &t->site[s->site];
+        int at = 0;
+        while (at < l.n && l.at[at].line < site->line)
+            at++;
+        if (at == l.n || l.at[at].line != site->line) {
+            vec_push(t->a, &l, (LineTime){0});
+            memmove(&l.at[at + 1], &l.at[at], sizeof(LineTime) * (size_t)(l.n - 1 - at));
+            l.at[at] = (LineTime){.line = site->line};
+        }
+        l.at[at].all += (s->to - s->from) / blocks;
+        l.at[at].sum[site->work] += (s->to - s->from) / blocks;
+    }
+    return l;
+}
+
+static void put_lines(const Timeline *t, Str *out)
+{
+    LineTimes l = line_times(t);
+    double all = 0;
+
+    for (int i = 0; i < l.n; i++)
+        all += l.at[i].all;
+    str_printf(out, "by line, all warps of a block\n  %-20s %8s    %%", "line", "all");
+    for (int w = 0; w < WORK_OTHER; w++)
+        str_printf(out, " %8s", work_table[w].name);
+    str_putc(out, '\n');
+    for (int i = 0; i < l.n; i++) {
+        const char *line = l.at[i].line ? arena_printf(t->a, "%d", l.at[i].line) : "-";
+        str_printf(out, "  %-20s %8.2f %4.0f", line, l.at[i].all,
+                   all > 0 ? 100 * l.at[i].all / all : 0);
+        for (int w = 0; w < WORK_OTHER; w++)
+            str_printf(out, " %8.2f", l.at[i].sum[w]);
+        str_putc(out, '\n');
+    }
+}
+
+/* What another profile is compared with. */
+static void put_summary(const Timeline *t, Str *out)
+{
+    LineTimes l = line_times(t);
+
+    str_printf(out, "\"tilelang\":{\"kernel\":\"%s\",\"unit\":\"%s\",\"model\":%s,\"lines\":[",
+               t->symbol, t->unit, t->model ? "true" : "false");
+    for (int i = 0; i < l.n; i++) {
+        str_printf(out, "%s\n{\"line\":%d", i ? "," : "", l.at[i].line);
+        for (int w = 0; w < WORK_OTHER; w++)
+            str_printf(out, ",\"%s\":%.4f", work_table[w].name, l.at[i].sum[w]);
+        str_putc(out, '}');
+    }
+    str_puts(out, "]},\n");
+}
+
 static void put_json(const Timeline *t, Str *out)
 {
-    str_puts(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+    str_puts(out, "{\"displayTimeUnit\":\"ns\",");
+    put_summary(t, out);
+    str_puts(out, "\"traceEvents\":[\n");
     put_names(t, out);
     put_trace(t, out);
     str_printf(out,
@@ -184,9 +269,9 @@ static void put_svg(const Timeline *t, Str *out)
     str_printf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
                "font-family=\"sans-serif\" font-size=\"11\">\n"
                "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
-               "<text x=\"8\" y=\"16\" font-size=\"13\">%s, block %lld: %.2f us</text>\n",
+               "<text x=\"8\" y=\"16\" font-size=\"13\">%s, block %lld: %.2f %s</text>\n",
                LEFT + WIDE + 20, TOP + rows * ROW + 24, t->symbol,
-               (long long)t->lane[block * t->warps].block, last - first);
+               (long long)t->lane[block * t->warps].block, last - first, t->unit);
     for (int w = 0; w < WORK_OTHER; w++)
         str_printf(out, "<rect x=\"%d\" y=\"24\" width=\"12\" height=\"12\" fill=\"%s\"/>"
                    "<text x=\"%d\" y=\"34\">%s</text>\n", LEFT + 90 * w, work_table[w].color,
@@ -200,18 +285,19 @@ static void put_svg(const Timeline *t, Str *out)
         if (s->block != block)
             continue;
         str_printf(out, "<rect x=\"%.2f\" y=\"%d\" width=\"%.2f\" height=\"%d\" fill=\"%s\"><title>"
-                   "%s, line %d: %.3f us</title></rect>\n", LEFT + (s->from - first) * scale,
+                   "%s, line %d: %.3f %s</title></rect>\n", LEFT + (s->from - first) * scale,
                    TOP + s->warp * ROW, MAX((s->to - s->from) * scale, 0.05), ROW - 3,
                    work_table[t->site[s->site].work].color,
-                   work_table[t->site[s->site].work].name, t->site[s->site].line, s->to - s->from);
+                   work_table[t->site[s->site].work].name, t->site[s->site].line, s->to - s->from,
+                   t->unit);
     }
     str_puts(out, "</svg>\n");
 }
 
 static void put_table(const Timeline *t, Str *out)
 {
-    str_printf(out, "%s: microseconds of each warp, mean over the blocks seen\n  %-20s %8s",
-               t->symbol, "", "all");
+    str_printf(out, "%s: %s of each warp, mean over the blocks seen\n  %-20s %8s", t->symbol,
+               t->unit, "", "all");
     for (int w = 0; w < WORK_OTHER; w++)
         str_printf(out, " %8s    %%", work_table[w].name);
     str_putc(out, '\n');
@@ -260,7 +346,7 @@ static void tell_kernel(ProfileCall *q, const Kernel *n)
     const Runtime *rt;
     const char *array = arena_printf(k->arena, "tl_trace_%s", n->launch.symbol);
 
-    *t = (Timeline){.k = k, .a = k->arena, .symbol = n->launch.symbol};
+    *t = (Timeline){.k = k, .a = k->arena, .symbol = n->launch.symbol, .unit = "us"};
     t->ghz = gpu_facts(context_device(k->ctx, &rt))->clock_khz * 1e-6;
     if (!read_kernel(t, source))
         recover_throw(STATUS_USER, "'%s' was not compiled with -profile [not-profiled]", t->symbol);
@@ -273,6 +359,65 @@ static void tell_kernel(ProfileCall *q, const Kernel *n)
     put_json(t, &q->json);
     put_svg(t, &q->svg);
     put_table(t, &q->table);
+    put_lines(t, &q->table);
+}
+
+/* ---- by the model ---------------------------------------------------------------------------- */
+
+static int site_of(Timeline *t, int *nsite, Work w, int line)
+{
+    for (int i = 0; i < *nsite; i++)
+        if (t->site[i].work == w && t->site[i].line == line)
+            return i;
+    if (*nsite == PROFILE_SITES)
+        return PROFILE_SITES - 1;
+    t->site[*nsite] = (Site){w, line};
+    return (*nsite)++;
+}
+
+static void take_span(Timeline *t, int *nsite, const SimSpan *s)
+{
+    static const Work work[] = {[SIM_NOTHING] = WORK_OTHER, [SIM_COPY] = WORK_COPY,
+                                [SIM_MATRIX] = WORK_MATRIX, [SIM_WAIT] = WORK_WAIT,
+                                [SIM_COMPUTE] = WORK_COMPUTE};
+    Lane *l = &t->lane[s->block * t->warps + s->warp];
+    Span1 n = {s->block, s->warp, site_of(t, nsite, work[s->work], s->line), s->from, s->to};
+
+    if (!l->seen)
+        *l = (Lane){.block = s->block, .warp = s->warp, .seen = true};
+    l->last = MAX(l->last, s->to);
+    l->sum[work[s->work]] += s->to - s->from;
+    vec_push(t->a, &t->spans, n);
+}
+
+/* Texts in `a`; of no spans: there are no threads. */
+void profile_tell(tl_kernel *k, const SimSpans *spans, Arena *a, ProfileTexts *out)
+{
+    Timeline *t = NEW(a, Timeline);
+    Str json, svg, table;
+    int nsite = 0;
+
+    if (spans->n == 0)
+        recover_throw(STATUS_USER, "'%s' has no threads to be timed: the model is for GPUs "
+                      "[not-profiled]", k->build.func->name);
+    *t = (Timeline){.k = k, .a = a, .symbol = k->build.func->kernels.at[0]->launch.symbol,
+                    .unit = "cycles of a model", .model = true, .own = INT_MAX};
+    for (int i = 0; i < spans->n; i++) {
+        t->warps = MAX(t->warps, spans->at[i].warp + 1);
+        if (spans->at[i].producer)
+            t->own = MIN(t->own, spans->at[i].warp);
+    }
+    t->lane = NEWN(a, Lane, PROFILE_BLOCKS * t->warps + 1);
+    for (int i = 0; i < spans->n; i++)
+        take_span(t, &nsite, &spans->at[i]);
+    str_init(&json, a);
+    str_init(&svg, a);
+    str_init(&table, a);
+    put_json(t, &json);
+    put_svg(t, &svg);
+    put_table(t, &table);
+    put_lines(t, &table);
+    *out = (ProfileTexts){json.s, svg.s, table.s};
 }
 
 static void clear_work(void *arg)

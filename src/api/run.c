@@ -21,6 +21,8 @@ typedef struct {
     Amount work;       /* to be counted */
     uint64_t seed;
     SimStats *stats;
+    SimTimes *times;
+    ProfileTexts profile;
     const tl_debugger *debugger;
     SimDebugger watch;
     bool (*go_on)(void *);
@@ -302,7 +304,8 @@ static tl_status in_turn(RunCall *q, void (*work)(void *))
 static void simulate(RunCall *q, Func *f)
 {
     SimArg *args = NEWN(q->k->arena, SimArg, f->params.n + 1);
-    SimOptions o = {.check_uninit = true, .seed = q->seed, .stats = q->stats, .go_on = q->go_on,
+    SimOptions o = {.check_uninit = true, .seed = q->seed, .stats = q->stats,
+                    .times = q->times, .go_on = q->go_on,
                     .debugger = q->debugger ? &q->watch : NULL};
     Binding1 b = {NEWN(q->k->arena, void *, f->params.n + 1),
                   NEWN(q->k->arena, int64_t, f->params.n + f->dims.n + 1),
@@ -436,6 +439,31 @@ tl_status tl_kernel_sim_stats(tl_kernel *k, const tl_tensor *args, int narg, con
     RunCall q = {.k = k, .tensors = args, .n = narg};
     tl_status s = in_turn(&q, stats_work);
     *text = q.answer;
+    return s;
+}
+
+static void times_work(void *arg)
+{
+    RunCall *q = arg;
+    q->times = times_new(q->k->arena);
+    simulate(q, simulated(q->k));
+    arena_reset(q->k->ctx->answer, (ArenaMark){0});
+    profile_tell(q->k, times_spans(q->times), q->k->ctx->answer, &q->profile);
+}
+
+tl_status tl_kernel_profile_sim(tl_kernel *k, const tl_tensor *args, int narg, const char **json,
+                                const char **svg, const char **table)
+{
+    if (!k || (narg > 0 && !args))
+        return call_null(k ? k->ctx : NULL);
+    RunCall q = {.k = k, .tensors = args, .n = narg};
+    tl_status s = in_turn(&q, times_work);
+    if (json)
+        *json = q.profile.json;
+    if (svg)
+        *svg = q.profile.svg;
+    if (table)
+        *table = q.profile.table;
     return s;
 }
 

@@ -5,9 +5,9 @@
 typedef struct {
     CommonOptions common;
     OptList in;
-    const char *json, *svg, *csv;
+    const char *json, *svg, *csv, *against;
     int64_t seed;
-    bool ncu;
+    bool ncu, sim;
 } ProfileOptions;
 
 static const Opt opts[] = {
@@ -20,6 +20,10 @@ static const Opt opts[] = {
      offsetof(ProfileOptions, json)},
     {"svg", 0, OPT_TEXT, "FILE", "a picture of one block; profile.svg",
      offsetof(ProfileOptions, svg)},
+    {"sim", 0, OPT_FLAG, NULL, "without a GPU: the simulator's schedule, by a model of latencies",
+     offsetof(ProfileOptions, sim)},
+    {"against", 0, OPT_TEXT, "FILE", "print what got longer since the profile that --json wrote",
+     offsetof(ProfileOptions, against)},
     {"ncu", 0, OPT_FLAG, NULL, "run NVIDIA's profiler, and print the hottest lines of the file",
      offsetof(ProfileOptions, ncu)},
     {"ncu-csv", 0, OPT_TEXT, "FILE", "the same of what ncu --page source --csv printed elsewhere",
@@ -63,6 +67,97 @@ static int write_files(Job *j, const ProfileOptions *o, const char *json, const 
     return EXIT_OK;
 }
 
+/* ---- two profiles ---------------------------------------------------------------------------- */
+
+static const char *const works[] = {"copy", "matrix", "wait", "compute"};
+
+static double number_of(const JsonValue *v, const char *key)
+{
+    const JsonValue *x = json_get(v, key);
+    return x && x->kind == JSON_NUMBER ? x->number : 0;
+}
+
+static double line_sum(const JsonValue *line)
+{
+    double sum = 0;
+    for (int i = 0; i < COUNT(works); i++)
+        sum += number_of(line, works[i]);
+    return sum;
+}
+
+static const JsonValue *find_line(const JsonValue *lines, double number)
+{
+    for (const JsonValue *l = lines ? lines->first : NULL; l; l = l->next)
+        if (number_of(l, "line") == number)
+            return l;
+    return NULL;
+}
+
+static void put_change(const JsonValue *now, const JsonValue *before)
+{
+    double a = line_sum(before), b = line_sum(now);
+
+    printf("  %-8.0f %10.2f %10.2f %+8.1f%%", number_of(now ? now : before, "line"), a, b,
+           a > 0 ? 100 * (b / a - 1) : 100.0);
+    for (int i = 0; i < COUNT(works); i++) {
+        double by = number_of(now, works[i]) - number_of(before, works[i]);
+        if (by > 0.005 || by < -0.005)
+            printf("  %s %+.2f", works[i], by);
+    }
+    printf("\n");
+}
+
+static const JsonValue *read_profile(Arena *a, const char *text, size_t n)
+{
+    const char *why;
+    return json_get(json_read(a, text, n, &why), "tilelang");
+}
+
+/* Lines go by their number: a profile of a file that was edited since shows other lines. */
+static int compare(Job *j, const char *file, const char *json)
+{
+    char *text;
+    size_t n;
+    const char *why;
+
+    if (file_read(j->arena, file, &text, &n, &why) != STATUS_OK)
+        return fail_text(EXIT_MACHINE, "%s", why);
+    const JsonValue *before = read_profile(j->arena, text, n),
+                    *now = read_profile(j->arena, json, strlen(json));
+    if (!before)
+        return fail_text(EXIT_USER, "%s is no profile that tl profile --json wrote", file);
+    if (strcmp(json_get_text(before, "unit", ""), json_get_text(now, "unit", "")))
+        return fail_text(EXIT_USER, "%s has times in %s, this profile in %s", file,
+                         json_get_text(before, "unit", ""), json_get_text(now, "unit", ""));
+    const JsonValue *old = json_get(before, "lines"), *fresh = json_get(now, "lines");
+    printf("against %s, %s\n  %-8s %10s %10s\n", file, json_get_text(now, "unit", ""), "line",
+           "before", "now");
+    for (const JsonValue *l = fresh->first; l; l = l->next)
+        put_change(l, find_line(old, number_of(l, "line")));
+    for (const JsonValue *l = old ? old->first : NULL; l; l = l->next)
+        if (!find_line(fresh, number_of(l, "line")))
+            put_change(NULL, l);
+    return EXIT_OK;
+}
+
+static int tell(Job *j, const ProfileOptions *o, const char *json, const char *svg)
+{
+    int code = o->against ? compare(j, o->against, json) : EXIT_OK;
+    return code == EXIT_OK ? write_files(j, o, json, svg) : code;
+}
+
+static int profile_sim(Job *j, const ProfileOptions *o, tl_kernel *k, Arguments *a)
+{
+    const char *json, *svg, *table;
+    tl_status s = tl_kernel_profile_sim(k, a->at, a->n, &json, &svg, &table);
+
+    if (s != TL_OK)
+        return fail_with(j->ctx, s);
+    fputs(table, stdout);
+    printf("a model: latencies of no machine, the kernel's own schedule\n");
+    return tell(j, o, json, svg);
+}
+
 static int profile(Job *j, const ProfileOptions *o, tl_kernel *plain, tl_kernel *k, Arguments *a)
 {
     const char *json, *svg, *table;
@@ -78,7 +173,7 @@ static int profile(Job *j, const ProfileOptions *o, tl_kernel *plain, tl_kernel 
     fputs(table, stdout);
     printf("overhead: %.2f us with stamps, %.2f without (%+.1f%%)\n", after, before,
            100 * (after / before - 1));
-    return write_files(j, o, json, svg);
+    return tell(j, o, json, svg);
 }
 
 static int run(void *options, int nargs, const char **args)
@@ -91,18 +186,21 @@ static int run(void *options, int nargs, const char **args)
 
     if (o->ncu || o->csv)
         return ncu_run(o->csv, target, nargs, args);
-    if (strncmp(target, "cuda", 4))
-        return fail_text(EXIT_USER, "tl profile is for GPUs: --target cuda, not %s", target);
+    if (!o->sim && strncmp(target, "cuda", 4))
+        return fail_text(EXIT_USER, "tl profile is for GPUs: --target cuda, or --sim, not %s",
+                         target);
     o->common.target = target;
+    t.no_build = o->sim;
     int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
-    if (code == EXIT_OK) {
+    if (code == EXIT_OK && !o->sim) {
         o->common.target = arena_printf(task.job.arena, "%s -profile", target);
         code = job_compile(&task.job, &o->common, &t, &stamped);
     }
     if (code == EXIT_OK)
         code = task_fill(&task, o->seed);
     if (code == EXIT_OK)
-        code = profile(&task.job, o, task.kernel, stamped, &task.args);
+        code = o->sim ? profile_sim(&task.job, o, task.kernel, &task.args)
+                      : profile(&task.job, o, task.kernel, stamped, &task.args);
     tl_kernel_free(stamped);
     task_close(&task);
     return code;
@@ -118,6 +216,12 @@ const Verb verb_profile = {
         "the stamps make it.  Waiting for matrix work in flight counts as matrix work.  The files\n"
         "have every span of eight blocks, up to 510 a warp.\n\n"
         "    tl profile gemm.py M=4096 N=4096 K=4096 dtype=float16 --svg gemm.svg\n\n"
+        "--sim needs no GPU: the lowered kernel runs in the simulator, and a model of latencies\n"
+        "(figures of no machine) says who waits for which copy, barrier or product.  --against\n"
+        "compares with a profile that was written before, line by line.\n\n"
+        "    tl profile gemm.py M=256 --sim --target 'cuda -arch=sm_90a' --json a.json\n"
+        "    tl profile gemm.py M=256 num_stages=4 --sim --target 'cuda -arch=sm_90a' "
+        "--against a.json\n\n"
         "--ncu runs `tl run` under NVIDIA's ncu ($TILELANG_NCU, PATH or the toolkit), with lines\n"
         "of the kernel's file in the machine code, and prints the ten with the most samples and\n"
         "what they wait for.  By hand: ncu --set full tl run --line-info --target cuda gemm.py …\n",

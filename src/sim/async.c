@@ -39,6 +39,7 @@ void agent_land(Sim *m, SimAgent *a)
     m->block = a->block;
     m->at = a->s;
     block_must_live(m, a->s, a->block);
+    a->bar->next_ready = MAX(a->bar->next_ready, a->lands);
     if (a->mmas) {
         barrier_arrive_for(m, a->s, a->bar, a->clock, a->nclock, a->mmas, a->tick);
         return;

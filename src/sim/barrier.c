@@ -98,6 +98,7 @@ static void settle(Sim *m, SimBarrier *bar)
         return;
     bar->phase++;
     bar->pending = bar->expect;
+    bar->ready = bar->next_ready;
     if (!bar->next)
         return;
     int n = bar->nclock;
@@ -131,6 +132,8 @@ static void arrive(Sim *m, const Stmt *s, SimBarrier *bar, int64_t bytes)
         vec_push(m->arena, &m->arrivals, ((SimArrival){s, bar, bar->phase}));
     bar->tx += bytes;
     bar->pending--;
+    if (m->self)
+        bar->next_ready = MAX(bar->next_ready, m->self->time);
     if (m->self && m->self->clock)
         clock_release(m->self, next_clock(m, bar, m->self->nclock));
     settle(m, bar);

@@ -262,6 +262,8 @@ Flow exec(Sim *m, const Stmt *s)
     sim_step(m, s);
     if (m->debug)
         debug_see(m, s);
+    if (m->o.times && m->self)
+        times_charge(m, s);
     switch (s->kind) {
     case ST_BLOCK: return exec_block(m, s);
     case ST_LET: {

@@ -272,6 +272,8 @@ static void block_reset(Sim *m, SimBlock *blk)
     }
     memset(blk->named, 0, sizeof blk->named);
     memset(blk->named_clock, 0, sizeof blk->named_clock);
+    memset(blk->named_time, 0, sizeof blk->named_time);
+    blk->sampled = 0;
 }
 
 static void block_enter(Sim *m, SimBlock *blk)

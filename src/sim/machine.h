@@ -38,6 +38,7 @@ typedef struct {
     int agent;        /* actor: the copies that complete here */
     uint32_t issued;  /* of them so far */
     int64_t waited;   /* phases that somebody waited for */
+    double ready, next_ready; /* timing.c: when the last phase was complete; arrivals of this one */
 } SimBarrier;
 
 typedef struct SimArrival {
@@ -63,6 +64,7 @@ struct SimAgent {
     uint32_t tick;
     int mmas;              /* an arrival for these MMAs, an actor; 0: it has bytes, and lands */
     void (*land)(Sim *m, const SimAgent *a);
+    double lands; /* timing.c */
 };
 
 /* Blocks that see each other's shared memory; one where there are no clusters. */
@@ -145,6 +147,9 @@ struct SimBlock {
     char *shared;         /* FORM_PLACED: where its shared buffers live; else NULL */
     int64_t shared_bytes;
     uint64_t rng[8];      /* when the block runs as a whole */
+    int sampled;          /* timing.c: its number among those that are timed; 0: none yet */
+    double named_time[16];  /* the last arrival so far */
+    double named_ready[16]; /* and that of the last time completed */
 };
 
 /* machine.c */
@@ -298,6 +303,13 @@ void exec_call(Sim *m, const Stmt *s);
 #undef INTRIN
 #undef ASYNC
 
+/* timing.c; times_until and times_landing: nothing where no clock is kept */
+typedef VEC(double) SimGroups;
+void times_charge(Sim *m, const Stmt *s); /* the running thread is about to do s */
+void times_until(Sim *m, double when, SimWork w, const Stmt *s);
+double times_landing(Sim *m, const SimAgent *a);
+double times_of_all(SimThread *const *member, int n);
+
 /* thread.c: coroutines, one per thread of the blocks that run together */
 struct SimThread {
     int index;           /* in its block */
@@ -325,6 +337,11 @@ struct SimThread {
     int64_t register_cap; /* asked for by set_max_nreg; 0: not yet */
     struct SimWait *wait;
     bool done;
+    /* timing.c: now; when its copies have landed, its MMAs and its bulk stores are done; when each
+     * committed group of them is; whether it is in a row of accesses to memory. */
+    double time, landing, matrix, stores;
+    SimGroups copy_groups, mma_groups;
+    bool in_row;
     Context context;
 };
 

@@ -52,6 +52,7 @@ typedef struct {
      * these kinds could be left out of this run. */
     Map *needed;
     struct SimStats *stats; /* NULL, or what counts accesses */
+    struct SimTimes *times; /* NULL, or what keeps clocks */
     SimDebugger *debugger;  /* NULL, or who watches */
     bool (*go_on)(void *);  /* NULL, or asked now and then; false ends the run [interrupted] */
     void *go_on_arg;
@@ -62,6 +63,21 @@ typedef struct {
 typedef struct SimStats SimStats;
 SimStats *stats_new(Arena *a);
 void stats_text(const SimStats *s, Str *out);
+
+/* When warps did what, by a model: times are cycles of no machine (timing.c). */
+typedef enum { SIM_NOTHING, SIM_COPY, SIM_MATRIX, SIM_WAIT, SIM_COMPUTE } SimWork;
+enum { TIMED_BLOCKS = 8 }; /* the first ones that run */
+typedef struct {
+    int block, warp; /* block: of the timed ones */
+    int line;
+    bool producer;
+    SimWork work;
+    double from, to;
+} SimSpan;
+typedef VEC(SimSpan) SimSpans;
+typedef struct SimTimes SimTimes;
+SimTimes *times_new(Arena *a);
+const SimSpans *times_spans(const SimTimes *t);
 
 /* Run the whole function: dims solved from the arguments, kernels in order, blocks in order.
  * Errors go to f->diag and are thrown (diag_fail). */

@@ -28,6 +28,7 @@ typedef struct {
     SimThread *leader;    /* set when they may go on */
     uint64_t order;       /* of the first arrival */
     bool over;
+    double time;          /* when all had come */
 } SyncPoint;
 
 struct SimWait {
@@ -255,6 +256,7 @@ void threads_sync(Sim *m, const Stmt *s, SyncScope scope, SyncFn *once)
     }
     if (x->leader == t && !x->over) {
         int n = x->narrived;
+        x->time = times_of_all(x->member, n);
         if (scope != SYNC_GRID)
             qsort(x->member, (size_t)n, sizeof *x->member, by_index);
         if (orders_memory(s))
@@ -268,6 +270,7 @@ void threads_sync(Sim *m, const Stmt *s, SyncScope scope, SyncFn *once)
         }
         x->over = true;
     }
+    times_until(m, x->time, s->kind == ST_INSTR ? SIM_MATRIX : SIM_WAIT, s);
     x->narrived--; /* the last to leave frees the record */
 }
 
@@ -315,9 +318,11 @@ void threads_barrier(Sim *m, int id, int64_t count, bool wait)
             b->named_clock[id] = clock_new(m, m->self->nclock);
         clock_release(m->self, b->named_clock[id]);
     }
+    b->named_time[id] = MAX(b->named_time[id], m->self->time);
     if (++b->named[id] >= (uint64_t)count) {
         b->named[id] = 0;
         b->generation[id]++;
+        b->named_ready[id] = b->named_time[id];
         if (wait && m->self->clock)
             clock_join(m->self->clock, b->named_clock[id], m->self->nclock);
         return;
@@ -325,6 +330,8 @@ void threads_barrier(Sim *m, int id, int64_t count, bool wait)
     struct SimWait w = {.kind = WAIT_NAMED, .id = id, .generation = generation};
     if (wait)
         block_on(m, &w);
+    if (wait)
+        times_until(m, b->named_ready[id], SIM_WAIT, m->at);
     if (wait && m->self->clock)
         clock_join(m->self->clock, b->named_clock[id], m->self->nclock);
 }
@@ -340,6 +347,7 @@ void threads_wait_phase(Sim *m, SimBarrier *bar, int64_t parity)
     if (!phase_over(bar, parity))
         block_on(m, &w);
     bar->waited = MAX(bar->waited, bar->phase);
+    times_until(m, bar->ready, SIM_WAIT, m->at);
     if (m->self->clock && bar->clock)
         clock_join(m->self->clock, bar->clock, m->self->nclock);
 }
@@ -401,6 +409,7 @@ int agent_of_mmas(Sim *m, SimThread *t)
 
 void threads_add_agent(Sim *m, SimAgent *a)
 {
+    a->lands = times_landing(m, a);
     vec_push(m->arena, &m->sched->agents, a);
 }
 

@@ -378,6 +378,11 @@ check bundle_variant_slip 2 'it is CONDITION: NAME=VALUE' "$TL" build "$here/wid
 check bundle_other_parameters 1 'bundle-parts' "$TL" build "$here/wide.py" -o w2 --variant 'n > 2: type=int64'
 
 # A table as ncu prints it, written by hand: the fixture names lines of add.py.
+check profile_by_model 0 'warp 4 \(producer\) .*wait|a model' "$TL" profile "$here/gemm.py" --sim --target 'cuda -arch=sm_90a' --json "$work/a.json" --svg "$work/a.svg"
+check profile_picture 0 'cycles of a model' cat "$work/a.svg"
+check profile_against 0 'against .*a.json' "$TL" profile "$here/gemm.py" --sim --target 'cuda -arch=sm_80' --json "$work/b.json" --svg "$work/b.svg" --against "$work/a.json"
+check profile_against_nothing 1 'no profile' "$TL" profile "$here/gemm.py" --sim --target 'cuda -arch=sm_80' --json "$work/b.json" --svg "$work/b.svg" --against "$here/gemm.py"
+check profile_of_no_threads 1 'not-profiled' "$TL" profile "$here/gemm.py" --sim --target cpu --json "$work/b.json" --svg "$work/b.svg"
 check profile_lines 0 '^ 60.0%  add.py:[0-9]+ ' "$TL" profile --ncu-csv "$here/ncu_source.csv"
 check profile_stalls 0 'long_scoreboard 75%, barrier 8%' "$TL" profile --ncu-csv "$here/ncu_source.csv"
 check profile_no_samples 1 'no samples with lines' "$TL" profile --ncu-csv "$here/add.py"

@@ -139,6 +139,15 @@ def simulator(page, kernels):
     check("and another one starts", "clean" in page.simulate(), page.text("#simulated"))
 
 
+def timeline(page, kernel):
+    page.open(kernel, TARGETS[0])
+    page.tab("time")
+    page.b.ask("document.getElementById('time').click()")
+    page.b.wait("document.getElementById('timed').dataset.code")
+    page.b.wait("document.querySelector('#timed img')?.naturalWidth > 100")
+    check("a timeline", page.b.ask("document.querySelectorAll('#timed [data-line]').length") > 3, page.text("#timed"))
+
+
 def webgpu(page, kernel):
     page.open(kernel, "webgpu")
     page.tab("gpu")
@@ -171,6 +180,19 @@ def links(page, folder, kernel):
     check("a link, without a network", page.b.ask("[state.text, state.target]") == [kernel["text"] + "# mine\n", TARGETS[3]], page.b.ask("state"))
 
 
+def site(page, folder):
+    """Kernels of the site's pages open in the playground that is part of it."""
+    with tempfile.TemporaryDirectory() as to:
+        subprocess.run([sys.executable, os.path.join(ROOT, "tools/site.py"), page.tl, to, folder], check=True, stdout=subprocess.DEVNULL)
+        page.b.open(f"file://{to}/tutorial.html")
+        page.b.wait("document.querySelectorAll('a.try').length")
+        check("links of the tutorial", page.b.ask("document.querySelectorAll('a.try').length") == 7)
+        page.b.open(page.b.ask("document.querySelectorAll('a.try')[2].href"))
+        page.b.wait("location.href.includes('playground/index.html')")
+        page.settle()
+        check("a kernel of the tutorial opens", page.b.ask("[document.body.dataset.state, $('example').selectedOptions[0].textContent]") == ["built", "3. A product"])
+
+
 def shots(page, folder, kernel):
     os.makedirs(folder, exist_ok=True)
     for name, size in (("desktop", (1400, 860)), ("phone", (390, 844, True))):
@@ -188,7 +210,8 @@ def main(build, pictures=None):
     if not chromium():
         print("no Chromium here\n0 passed, 0 failed")
         return 0
-    subprocess.run(["make", "-s", "playground", "BUILD=" + build], cwd=ROOT, check=True)
+    # By the same name as others call it: what make knows of files it knows by name.
+    subprocess.run(["make", "-s", "playground", "BUILD=" + os.path.relpath(build, ROOT)], cwd=ROOT, check=True)
     folder, kernels = os.path.join(build, "playground"), {x["name"]: x for x in examples()}
     tutorial = [kernels[f"tutorial-{i}"] for i in range(1, 8)]
     check("the page is small", os.path.getsize(os.path.join(folder, "index.html")) < 3e6)
@@ -204,8 +227,10 @@ def main(build, pictures=None):
         panes(page, tutorial[3])
         errors(page)
         simulator(page, tutorial)
+        timeline(page, tutorial[6])
         webgpu(page, tutorial[1])
         links(page, folder, tutorial[1])
+        site(page, folder)
         check("no script failed", not b.errors, b.errors)
     print(f"{passed} passed, {failed} failed")
     return failed != 0

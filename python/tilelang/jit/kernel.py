@@ -1,5 +1,6 @@
 """JITKernel: a compiled kernel."""
 
+import json
 import os
 import sys
 import weakref
@@ -180,6 +181,34 @@ def _in_order(out_idx, outs, n):
     named = [int(i) % n for i in (out_idx if isinstance(out_idx, (list, tuple)) else [out_idx])]
     named = list(dict.fromkeys(named))
     return named if sorted(named) == sorted(outs) else outs
+
+
+class Profile:
+    """What JITKernel.profile found: print it, save it, compare it with one that was saved."""
+
+    def __init__(self, trace, svg, table):
+        self.trace, self.svg, self.table = trace, svg, table
+
+    def __str__(self):
+        return self.table
+
+    @property
+    def lines(self):
+        """{line: {"copy": …, "matrix": …, "wait": …, "compute": …}}, in cycles of the model."""
+        return {x.pop("line"): x for x in json.loads(self.trace)["tilelang"]["lines"]}
+
+    def save(self, path):
+        """For chrome://tracing, ui.perfetto.dev, and `tl profile --against`."""
+        with open(path, "w") as f:
+            f.write(self.trace)
+
+    def against(self, other):
+        """{line: how much longer than in `other`, a Profile or the path of a saved one}"""
+        if not isinstance(other, Profile):
+            with open(other) as f:
+                other = Profile(f.read(), "", "")
+        now, then = ({n: sum(x.values()) for n, x in p.lines.items()} for p in (self, other))
+        return {n: now.get(n, 0) - then.get(n, 0) for n in sorted(now.keys() | then.keys())}
 
 
 class JITKernel:
@@ -460,6 +489,11 @@ class JITKernel:
 
     def get_warnings(self):
         return self._core.text("warnings")
+
+    def profile(self, *args):
+        """Run the lowered kernel in the simulator and say, by a model of latencies that is of no machine,
+        what its warps spend their time on.  Tensors are arrays of the host, outputs among them."""
+        return Profile(*self._core.profile(args))
 
     def get_layout(self, buffer, svg=False):
         return self._core.layout(buffer, svg)
