@@ -313,12 +313,3 @@ Value do_empty(BuiltinCall *c)
     DType t = dtype_of_value(c, c->arg_span[1], &dtype, NULL, call_what(c, 1));
     return value_buffer(trace_empty(c->ev, c->span, t, rank, shape));
 }
-
-Value do_deallocate_tmem(BuiltinCall *c)
-{
-    call_kernel(c);
-    Buffer *b = arg_buffer(c, 0);
-    if (b->scope != MEM_TMEM)
-        arg_fail(c, 0, "must come from T.alloc_tmem [argument-type]");
-    return value_none(); /* storage is given back at the end of the block in any case */
-}
