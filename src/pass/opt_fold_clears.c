@@ -9,7 +9,7 @@
 #include "pass/body_uses.h"
 #include "pass/plan_how.h"
 
-static bool is_zero_fill(const Stmt *s)
+bool is_zero_fill(const Stmt *s)
 {
     const Expr *v = tile_does(s, TILE_FILLS) && s->u.tile.narg > 0 ? s->u.tile.arg[0] : NULL;
     double f;
@@ -57,16 +57,13 @@ static int next_use(const Stmt *block, int from, const Buffer *c)
     return -1;
 }
 
-/* The loop, its MMA clearing in the first iteration; NULL: it has none that may. */
-static const Stmt *clearing_loop(Kernel *k, const Stmt *loop, const Buffer *c)
+const Stmt *mma_clearing_loop(Kernel *k, const Stmt *loop, const Buffer *c)
 {
     Ir *ir = k->ir;
     const Stmt *body = loop->u.loop.body;
-    int64_t n;
 
     if ((loop->u.loop.how != LOOP_PIPELINED && loop->u.loop.how != LOOP_SERIAL) ||
-        body->kind != ST_BLOCK || !expr_is_int(loop->u.loop.extent, &n) || n <= 0 ||
-        stmt_uses(loop, c) != 1)
+        body->kind != ST_BLOCK || stmt_uses(loop, c) != 1)
         return NULL;
     int at = mma_after(k, body, -1, c);
     if (at < 0)
@@ -82,12 +79,14 @@ static const Stmt *clearing_loop(Kernel *k, const Stmt *loop, const Buffer *c)
 static const Stmt *clearing_use(Kernel *k, const Stmt *block, int from, int *at)
 {
     const Buffer *c = block->u.block.list[from]->u.tile.region[0].buf;
+    int64_t n;
 
     *at = next_use(block, from, c);
-    if (*at < 0)
+    const Stmt *use = *at < 0 ? NULL : block->u.block.list[*at];
+    if (!use)
         return NULL;
-    if (block->u.block.list[*at]->kind == ST_FOR)
-        return clearing_loop(k, block->u.block.list[*at], c);
+    if (use->kind == ST_FOR)
+        return expr_is_int(use->u.loop.extent, &n) && n > 0 ? mma_clearing_loop(k, use, c) : NULL;
     if (mma_after(k, block, from, c) != *at)
         return NULL;
     return mma_clearing(k->ir, block->u.block.list[*at], expr_bool(k->ir, true));

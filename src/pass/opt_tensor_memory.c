@@ -5,9 +5,10 @@
  *     gemm(A, B, C)            copy(Ct, C)
  *
  * C is a fragment, Ct a tile of tensor memory beside it.  The copies stand around the largest part
- * of the body, a run of statements or a whole loop, that uses C for such MMAs alone.  A fragment as
- * operand A is copied to tensor memory before its MMA.  Which MMAs: those that a row of the target
- * with Mech.by_commit suits, while there are columns left. */
+ * of the body, a run of statements or a whole loop, that uses C for such MMAs alone.  Clears before
+ * it are folded into the first MMA.  A fragment as operand A is copied to tensor memory before its
+ * MMA.  Which MMAs: those that a row of the target with Mech.by_commit suits, while there are
+ * columns left. */
 #include "pass/pass.h"
 #include "pass/body_uses.h"
 #include "pass/plan_how.h"
@@ -131,6 +132,27 @@ static void wrap(Tensor *x, Builder *out, const Stmt *s)
     build_add(out, copy(x, x->to, x->from, s->span));
 }
 
+/* A loop that may run no iteration, after a clear: its first MMA overwrites, and without one
+ * the fragment stays as it is. */
+static bool wrap_cleared(Tensor *x, Builder *out, const Stmt *const *list, int i)
+{
+    Ir *ir = x->ir;
+    const Stmt *s = list[i], *loop = NULL;
+    int before = i - 1;
+
+    while (before >= 0 && !stmt_uses(list[before], x->from))
+        before--;
+    if (before >= 0 && is_zero_fill(list[before]) && s->kind == ST_FOR)
+        loop = mma_clearing_loop(x->k, s, x->from);
+    if (!loop)
+        return false;
+    const Expr *runs = expr_binary(ir, EX_GT, s->u.loop.extent,
+                                   expr_zero(ir, s->u.loop.var->type));
+    build_add(out, stmt_map(ir, loop, put_tensor, x));
+    build_add(out, stmt_if(ir, s->span, runs, copy(x, x->to, x->from, s->span), NULL));
+    return true;
+}
+
 static const Stmt *walk(Tensor *x, const Stmt *s);
 
 /* Runs of statements, from the first MMA to the last that nothing else comes between. */
@@ -149,7 +171,8 @@ static const Stmt *walk_block(Tensor *x, const Stmt *s)
             build_add(&out, walk(x, list[i]));
             continue;
         }
-        wrap(x, &out, stmt_block(x->ir, list[i]->span, end - i, list + i));
+        if (end - i != 1 || !wrap_cleared(x, &out, list, i))
+            wrap(x, &out, stmt_block(x->ir, list[i]->span, end - i, list + i));
         i = end - 1;
     }
     return build_close(&out, s->span);

@@ -16,5 +16,8 @@ bool needs_two_groups(Kernel *k); /* plan_how_widen.c: one has too few registers
  * and adds to it, -1 if something else does; that MMA, overwriting c where `when` holds. */
 int mma_after(Kernel *k, const Stmt *block, int from, const Buffer *c);
 const Stmt *mma_clearing(Ir *ir, const Stmt *t, const Expr *when);
+/* The loop, its MMA clearing c in the first iteration; NULL: it has none that may. */
+const Stmt *mma_clearing_loop(Kernel *k, const Stmt *loop, const Buffer *c);
+bool is_zero_fill(const Stmt *s); /* of a whole tile */
 
 #endif

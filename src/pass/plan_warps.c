@@ -291,6 +291,7 @@ static bool sum_is_copied(Warps *w, const Stmt *block, int at, const Buffer *sum
 
     for (int i = at + 1; i < block->u.block.n; i++) {
         const Stmt *s = block->u.block.list[i];
+        s = s->kind == ST_IF && !s->u.branch.orelse ? s->u.branch.then : s;
         uses += tile_does(s, TILE_COPIES) && s->u.tile.region[0].buf == sum;
     }
     return stmt_uses(block->u.block.list[at], sum) == 1 && u->uses == uses && u->writes == 1 &&
@@ -301,12 +302,10 @@ static bool sum_is_copied(Warps *w, const Stmt *block, int at, const Buffer *sum
 static bool is_issue_loop(Warps *w, const Stmt *block, int at)
 {
     const Stmt *loop = block->u.block.list[at];
-    int64_t iters;
     int nmma = 0;
 
     if (loop->kind != ST_FOR || loop->u.loop.how == LOOP_PARALLEL ||
-        loop->u.loop.body->kind != ST_BLOCK || !expr_is_int(loop->u.loop.extent, &iters) ||
-        iters <= 0)
+        loop->u.loop.body->kind != ST_BLOCK)
         return false;
     for (int i = 0; i < loop->u.loop.body->u.block.n; i++) {
         const Stmt *s = loop->u.loop.body->u.block.list[i];

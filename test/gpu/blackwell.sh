@@ -111,6 +111,7 @@ kernels() {
     has sm_100a "UTCHMMA UTMALDG STTM" examples/flash_attention.py S=256 H=1 D=64 block_M=128 block_N=128 dtype=float16
     has sm_100a "UTCHMMA" $t:faulty
     has sm_100a "VOTE LDTM STTM" $t:voted
+    issues $t:lengths
     refused sm_100a tile-threads $t:voted fault=1
     refused sm_100a tile-threads $t:voted fault=2
     has sm_100a "UTCHMMA LDTM STTM UTMALDG USETMAXREG !STL !LDL" examples/blackwell/flash_attention.py S=256 H=1

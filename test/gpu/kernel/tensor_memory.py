@@ -120,3 +120,22 @@ def voted(N=32, fault=0):
             T.copy(r, C)
 
     return main
+
+
+# Rows of blocks add up products of so many steps each, the first none at all.
+@tilelang.jit
+def lengths(M=384, N=64, K=256, bk=64, dtype="bfloat16"):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), dtype), B: T.Tensor((N, K), dtype), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, M // 128, threads=128) as (bx, by):
+            a = T.alloc_shared((128, bk), dtype)
+            b = T.alloc_shared((N, bk), dtype)
+            c = T.alloc_fragment((128, N), "float32")
+            T.clear(c)
+            for k in T.Pipelined(by * 2, num_stages=2):
+                T.copy(A[by * 128, k * bk], a)
+                T.copy(B[0, k * bk], b)
+                T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, C[by * 128, 0])
+
+    return main
