@@ -98,6 +98,8 @@ kernels() {
     done
     issues examples/gemm.py:gemm $gemm dtype=float16
     issues examples/gemm.py:gemm $gemm dtype=float16 -c tl.cluster=1 -c tl.persistent_blocks=3
+    has sm_100a "UTCHMMA USETMAXREG !STL" examples/gemm.py:gemm M=256 N=512 K=192 block_M=128 block_N=256 block_K=64 dtype=float16 threads=256 \
+        num_stages=4 -c tl.persistent_blocks=3 -c tl.cluster=1
     has sm_100a "UTCBAR.MULTICAST UTMALDG.2D.MULTICAST" examples/gemm.py:gemm $gemm dtype=float16 -c tl.cluster=2
     has sm_100a "UTCHMMA UTCBAR LDTM UTMALDG" test/kernel/tensor_memory.py:specialised
     t=test/gpu/kernel/tensor_memory.py

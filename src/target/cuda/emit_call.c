@@ -533,15 +533,19 @@ static bool is_issuer(const Stmt *s, void *arg)
     return s->kind == ST_ROLE && s->u.role.kind == ROLE_ISSUER;
 }
 
-/* One thread of the last group works, or two do; the registers of all of it go to the others. */
+/* One thread of the last group works, or two do, the issuer after the producer; the registers of
+ * all of it go to the others. */
 static void emit_lone(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     const Stmt *body = s->u.role.body;
-    int n = kernel_block_threads(e->k), from = 0;
+    bool first = !is_issuer(s, NULL), last = !first || !stmt_any(e->k->body, is_issuer, NULL);
+    int from = 0;
 
-    emit_line(e, "if (threadIdx.x >= %d) {", n);
-    e->indent++;
+    if (first) {
+        emit_line(e, "if (threadIdx.x >= %d) {", kernel_block_threads(e->k));
+        e->indent++;
+    }
     while (body->kind == ST_BLOCK && from < body->u.block.n &&
            body->u.block.list[from]->kind == ST_CALL &&
            body->u.block.list[from]->u.call.which == INTRIN_SET_MAX_NREG)
@@ -553,8 +557,9 @@ static void emit_lone(Cuda *c, const Stmt *s)
     emit_stmt(&c->e, body);
     e->indent--;
     emit_line(e, "}");
-    bool last = is_issuer(s, NULL) || !stmt_any(e->k->body, is_issuer, NULL);
-    if (cuda_cluster_size(e->k) == 1 && last)
+    if (!last)
+        return;
+    if (cuda_cluster_size(e->k) == 1)
         emit_line(e, "return;");
     e->indent--;
     emit_line(e, "}");
