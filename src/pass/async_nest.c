@@ -199,7 +199,7 @@ int nest_async_bytes(Kernel *k, const Mech *how, const NestCopy *c)
     int bytes = dtype_bits(c->dst->type) / 8;
     int64_t extent = 0, shape[RANK_MOST];
 
-    if (bytes == 0 || kernel_has(k, HAS_COUNTED_COPIES) || c->load->u.buf->rank == 0 ||
+    if (bytes == 0 || c->load->u.buf->rank == 0 ||
         buffer_plan(k, c->load->u.buf)->safe || !buffer_static_shape(c->dst, shape))
         return 0;
     extent = shape[c->dst->rank - 1];

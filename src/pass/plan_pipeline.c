@@ -370,6 +370,8 @@ static const char *copy_why(Plan *p, const Loop *l, const Copy *c)
         return why;
     if (c->src->type != c->dst->type)
         return arena_printf(p->k->arena, "it converts, %s does not", p->how->name);
+    if (c->nest && kernel_has(p->k, HAS_COUNTED_COPIES))
+        return "copies in flight fill a tile in the order it is stored, a loop in its own";
     if (!bytes_of(p, c))
         return too_narrow(p);
     if (c->nest || !p->how->can || p->how->can(p->k, (ThreadGroup){0, 0}, c->s, &why))
