@@ -114,6 +114,15 @@ TL_DEVICE uint32_t tl_shared_address(const void *p)
 
 #define tl_ds_read_tr(p) __builtin_amdgcn_ds_read_tr16_b64_v4i16((__attribute__((address_space(3))) tl_int16x4 *)(p))
 
+#define tl_ds_read_tr8(p) __builtin_amdgcn_ds_read_tr8_b64_v2i32((__attribute__((address_space(3))) tl_int32x2 *)(p))
+
+TL_DEVICE void tl_read_tr_b8(uint32_t *to, const void *from)
+{
+    typedef int tl_int32x2 __attribute__((ext_vector_type(2)));
+    const auto r = tl_ds_read_tr8(from);
+    __builtin_memcpy(to, &r, 8);
+}
+
 TL_DEVICE void tl_read_tr_b16(uint32_t *to, const void *from)
 {
     typedef short tl_int16x4 __attribute__((ext_vector_type(4)));

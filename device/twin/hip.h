@@ -86,18 +86,20 @@ static inline void tl_scaled(const char *name, void *a, void *b, void *c, void *
     tl_host->op(0, name, at, 5);
 }
 
-/* Lane l of 16 gets element l % 4 of what lanes l / 4, 4 + l / 4, 8 + l / 4 and 12 + l / 4 read. */
-static inline tl_u64 tl_read_tr(const void *p)
+/* Of n elements that each lane of 16 reads, 16 / n lanes a row: lane l gets element l % n of those that lane l / n of
+ * every row has read. */
+static inline tl_u64 tl_read_tr(const void *p, tl_u32 n)
 {
     tl_u64 mine, r = 0;
     __builtin_memcpy(&mine, p, sizeof mine);
     const tl_u64 *all = tl_wave(mine, 0);
     const tl_u32 lane = tl_wave_lane(), in = lane % 16;
-    for (tl_u32 i = 0; i < 4; i++)
-        r |= (all[lane - in + i * 4 + in / 4] >> in % 4 * 16 & 0xffff) << i * 16;
+    for (tl_u32 i = 0; i < n; i++)
+        r |= (all[lane - in + i * (16 / n) + in / n] >> in % n * (64 / n) & (1ull << 64 / n) - 1) << i * (64 / n);
     return r;
 }
-#define tl_ds_read_tr(p) tl_read_tr(p)
+#define tl_ds_read_tr(p) tl_read_tr(p, 4)
+#define tl_ds_read_tr8(p) tl_read_tr(p, 8)
 
 /* A tensor and its bytes: what is past them reads as zeros. */
 struct tl_descriptor { const char *p; tl_u32 n; };

@@ -25,6 +25,26 @@ static const MmaLoad load_table[] = {
 #undef LOAD
 };
 
+/* Of a load of one operand at a time: whether it leaves elements in the slots where the MMA has
+ * them (rows with scales have others). */
+static bool agrees(const MmaLoad *l, const Isa *isa, int operand)
+{
+    const Mma *m = isa->mma;
+    LaneMap own = mma_lanes(isa, operand);
+    LaneMap left = isa_lanes(isa_row(l->id), 0, m->k, operand == MMA_A ? m->m : m->n,
+                             m->type[operand]);
+
+    for (int lane = 0; lane < own.extent[LANE_LANE]; lane++)
+        for (int slot = 0; slot < own.extent[LANE_SLOT]; slot++) {
+            int at[2], of[2];
+            lane_place(&own, lane, slot, at);
+            lane_place(&left, lane, slot, of);
+            if (at[0] != of[operand == MMA_A] || at[1] != of[operand != MMA_A])
+                return false;
+        }
+    return true;
+}
+
 const MmaLoad *mma_load_find(const Isa *isa, int operand, bool along_k, const Machine *on)
 {
     const Mma *m = isa->mma;
@@ -36,7 +56,8 @@ const MmaLoad *mma_load_find(const Isa *isa, int operand, bool along_k, const Ma
         bool fits = l->operand == operand && l->along_k == along_k && l->least <= bits &&
                     bits <= l->most && (!l->size || l->size == size);
         if (fits && isa_fits(row, on) &&
-            isa_lanes(row, 0, 16, 16, m->type[operand]).extent[LANE_LANE] == on->lanes)
+            isa_lanes(row, 0, 16, 16, m->type[operand]).extent[LANE_LANE] == on->lanes &&
+            (l->units > 1 || agrees(l, isa, operand)))
             return l;
     }
     return NULL;

@@ -115,6 +115,7 @@ ahead() {
         check gfx950 test/gpu/kernel/operands.py tb=True stages=3 K=512 # no disassembler of it is here
         check gfx950 test/gpu/kernel/operands.py tb=False
         check gfx950 test/gpu/kernel/operands.py ta=True tb=True
+        check gfx950 test/gpu/kernel/operands.py dtype=float8_e4m3fn ta=True
         check gfx950 test/kernel/gemm_scaled.py:tiles M=64 N=64 K=256 bk=128
         check gfx950 test/kernel/gemm_scaled.py:tiles M=48 N=16 K=256 bk=128 grain=64 dtype=float8_e5m2 other=float4_e2m1fn
         unset TILELANG_HIP_CLANG

@@ -265,6 +265,20 @@ TEST(transposing_reads_bring_the_rows_that_the_manual_says)
         }
 }
 
+/* Of bytes the words bring eight slots each; loads that leave elements elsewhere than the product
+ * has them, as those of rows with scales, are not taken. */
+TEST(transposing_reads_of_bytes_are_those_of_products)
+{
+    const Machine m = {.level = 4, .lanes = 64, .has = ~0u};
+    const MmaLoad *l = mma_load_find(isa_find("mfma.16x16x64.s32.s8.s8"), MMA_B, false, &m);
+
+    CHECK(l && l->id == ISA_READ_TR_16);
+    CHECK(!mma_load_find(isa_find("mfma.16x16x64.s32.s8.s8"), MMA_B, true, &m));
+    for (int i = 0; mma_scaled_row(i); i++)
+        if (mma_warp(mma_scaled_row(i)) == 64)
+            CHECK(!mma_load_find(mma_scaled_row(i), MMA_A, false, &m));
+}
+
 TEST(every_element_of_a_product_has_one_place)
 {
     const Isa *isa;

@@ -82,27 +82,30 @@ static void declare_product(Emit *e, const char *name, const Isa *isa)
     str_printf(o, "    tl_mfma(%s);\n}\n\n", m->own);
 }
 
-/* Of each 16 lanes, lane l reads four columns of row l / 4 and gets column l of the four rows. */
+/* Of each 16 lanes, lane l reads 64 bits of a row and gets column l of as many rows as those have
+ * columns: four rows of 16 bits, by four lanes each, or eight of bytes, by two. */
 static void emit_read_tr(Emit *e, const Stmt *s)
 {
-    enum { LANES = 16, ROWS = 4 };
+    enum { LANES = 16 };
     Cuda *c = cuda_of(e);
     Ir *ir = e->ir;
     const Region *to = &s->u.instr.region[0], *from = &s->u.instr.region[1];
     int last = from->buf->rank - 1;
     LaneMap l = isa_lanes(s->u.instr.isa, 0, (int)region_extent_int(from, last - 1),
                           (int)region_extent_int(from, last), from->buf->type);
-    const Expr *lane = cuda_lane(c), *sixteen = expr_int(ir, LANES), *four = expr_int(ir, ROWS);
+    int bits = dtype_bits(from->buf->type), rows = 64 / bits;
+    const Expr *lane = cuda_lane(c), *sixteen = expr_int(ir, LANES);
+    const Expr *each = expr_int(ir, LANES / rows);
     const Expr *first = expr_mul(ir, expr_floordiv(ir, lane, sixteen), sixteen);
     const Expr *in = expr_floormod(ir, lane, sixteen);
 
-    for (int slot = 0; slot < l.extent[LANE_SLOT]; slot += ROWS) {
+    for (int slot = 0; slot < l.extent[LANE_SLOT]; slot += rows) {
         const Expr *at[2];
         lane_place_expr(ir, &l, first, slot, at);
-        at[0] = expr_add(ir, at[0], expr_floordiv(ir, in, four));
-        at[1] = expr_add(ir, at[1], expr_mul(ir, expr_floormod(ir, in, four), four));
+        at[0] = expr_add(ir, at[0], expr_floordiv(ir, in, each));
+        at[1] = expr_add(ir, at[1], expr_mul(ir, expr_floormod(ir, in, each), expr_int(ir, rows)));
         emit_indent(e);
-        str_puts(e->out, "tl_read_tr_b16(");
+        str_printf(e->out, "tl_read_tr_b%d(", bits);
         const Expr *reg = expr_add(ir, cuda_register_slot(c, s, to), expr_int(ir, slot));
         cuda_emit_registers(c, to->buf, simplify(ir, e->facts, reg));
         str_printf(e->out, ", &%s[", buffer_name(e, from->buf));
