@@ -144,6 +144,11 @@ typedef struct {
     const char *text; /* whole file, terminated */
     size_t len;
 } Source;
+typedef struct {
+    const Source *src;
+    int32_t line;
+    const char *at; /* where the line starts */
+} LineAt;
 
 /* A stretch of source text.  Lines and columns count from 1; columns are bytes, shown as
  * display columns.  src NULL means "no place". end is exclusive. */
@@ -157,7 +162,7 @@ Span span_join(Span a, Span b); /* from the start of a to the end of b */
 bool span_holds(Span a, Span b); /* b starts in a */
 /* Its expression or statement head in one line of at most `most` bytes of ASCII, without comments;
  * NULL: its text is not at hand. */
-const char *span_text(Arena *a, Span at, int most);
+const char *span_text(Arena *a, Span at, int most, LineAt *from);
 const char *span_place(Arena *a, Span at); /* "gemm.py:23", whatever the folder, in ASCII */
 
 typedef enum { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE } DiagKind;

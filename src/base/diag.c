@@ -237,15 +237,20 @@ typedef struct {
     size_t n;
 } Line;
 
-static Line source_line(const Source *src, int32_t line)
+/* `from` (or NULL): a line of before, and then this one: whoever asks in order passes over each
+ * once. */
+static Line source_line(const Source *src, int32_t line, LineAt *from)
 {
-    const char *p = src->text, *end = src->text + src->len;
-    for (int32_t i = 1; i < line; i++) {
+    bool on = from && from->src == src && from->line <= line;
+    const char *p = on ? from->at : src->text, *end = src->text + src->len;
+    for (int32_t i = on ? from->line : 1; i < line; i++) {
         p = memchr(p, '\n', (size_t)(end - p));
         if (!p)
             return (Line){0};
         p++;
     }
+    if (from)
+        *from = (LineAt){src, line, p};
     const char *stop = memchr(p, '\n', (size_t)(end - p));
     if (!stop)
         stop = end;
@@ -303,13 +308,13 @@ static void put_squeezed(Str *out, const char *p, const char *stop, bool *blank)
         str_putc(out, *p >= ' ' && *p < 127 ? *p : '?');
 }
 
-const char *span_text(Arena *a, Span at, int most)
+const char *span_text(Arena *a, Span at, int most, LineAt *from)
 {
     Str out;
     int depth = 0;
     bool blank = false;
-    Line first = at.src && at.src->text ? source_line(at.src, at.line) : (Line){0};
-    Line last = first.s ? source_line(at.src, at.end_line) : first;
+    Line first = at.src && at.src->text ? source_line(at.src, at.line, from) : (Line){0};
+    Line last = first.s ? source_line(at.src, at.end_line, from) : first;
 
     if (!last.s || at.col < 1 || (size_t)at.col > first.n || (size_t)at.end_col > last.n + 1)
         return NULL;
@@ -396,7 +401,7 @@ static void render_message(Str *out, const Message *m, bool color)
     if (m->span.src && m->span.line > 0) {
         const char *name = m->span.src->name ? m->span.src->name : "<string>";
         if (m->span.src->text)
-            l = source_line(m->span.src, m->span.line);
+            l = source_line(m->span.src, m->span.line, NULL);
         size_t before = (size_t)MAX(m->span.col, 1) - 1;
         int column = l.s ? line_columns(l, before, NULL, 0, 0) : (int)before;
         str_printf(out, "%s%s:%d:%d:%s ", PAINT(color, BOLD), name, (int)m->span.line, column + 1,

@@ -56,7 +56,10 @@ typedef struct {
     Map *sites;           /* of indices, by their address */
     Accesses open;          /* since the last barrier */
     bool astray;            /* of what is being gathered */
+    int depth;              /* loops around */
 } Sync;
+
+enum { LOOK_DEPTH = 5 };    /* loops deeper than this are gone through once */
 
 static bool names_used(const Stmt *s, void *e)
 {
@@ -214,11 +217,20 @@ static const Stmt *sync_iter(Sync *m, const Stmt *body, const Accesses *after)
  * then in earnest. */
 static const Stmt *sync_loop(Sync *m, const Stmt *loop, const Stmt *body, const Accesses *after)
 {
-    Sync look = fork_of(m);
+    Accesses all = {0};
 
-    sync_iter(&look, body, after);
-    open_all(m, &look.open, loop);
-    return sync_iter(m, body, after);
+    m->depth++;
+    if (m->depth > LOOK_DEPTH) { /* it may have left open whatever it touches */
+        stmt_touches_all(body, gather_touch, &(Gather){m, &all, false});
+        open_all(m, &all, loop);
+    } else {
+        Sync look = fork_of(m);
+        sync_iter(&look, body, after);
+        open_all(m, &look.open, loop);
+    }
+    const Stmt *s = sync_iter(m, body, after);
+    m->depth--;
+    return s;
 }
 
 static const Stmt *sync_if(Sync *m, const Stmt *s)
@@ -280,7 +292,7 @@ static bool syncs_before(Sync *m, const Stmt *loop, Accesses *of)
     Sync alone = *m;
 
     alone.open = (Accesses){0};
-    if (stmt_any(loop->u.loop.body, has_barrier, NULL) ||
+    if (m->depth >= LOOK_DEPTH || stmt_any(loop->u.loop.body, has_barrier, NULL) ||
         sync_inside(&alone, loop, &nothing) != loop)
         return false;
     *of = alone.open;

@@ -798,6 +798,7 @@ struct Kernel {
     VEC(AuditNote) findings; /* in the order they were made; not part of dumps */
     VEC(AccessNote) accesses; /* likewise, where func->proves */
     VEC(Origin) origins;   /* operators as written: comments of the emitted text */
+    struct OriginIndex *origin_index; /* of origin_find */
     Map loop_at;           /* Var -> index + 1 of its plan, of those that loop_plan_find has seen */
     int nloop_at;
     struct BodyUses *uses; /* of the body as it was last asked for (pass/body_uses.c), or NULL */
@@ -857,7 +858,7 @@ Buffer *kernel_buffer(Kernel *k, const char *name, DType t, MemScope s, int rank
                       const Expr *const *shape, Span at);
 Buffer *kernel_barriers(Kernel *k, const char *name, int n, int arrivals, Span at);
 void origins_learn(Kernel *k); /* once its body stands as it was written */
-const Origin *origin_find(const Kernel *k, Span at); /* the innermost; NULL: none */
+const Origin *origin_find(Kernel *k, Span at); /* the innermost; NULL: none */
 BufferPlan *buffer_plan(Kernel *k, const Buffer *b);
 /* Of the nest that begins with v; made if new. */
 LoopPlan *loop_plan(Kernel *k, const Var *v);

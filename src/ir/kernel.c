@@ -1,4 +1,5 @@
 /* kernel.c -- functions, kernels and the plans kept beside them. */
+#include <stdlib.h>
 #include "ir/mech.h"
 
 Func *func_new(Ir *ir, const char *name, Span at)
@@ -70,39 +71,109 @@ BufferPlan *buffer_plan(Kernel *k, const Buffer *b)
     return &k->plans.at[b->id];
 }
 
-const Origin *origin_find(const Kernel *k, Span at)
-{
-    const Origin *best = NULL;
+/* ---- operators as written -------------------------------------------------------------------- */
 
-    for (int i = 0; i < k->origins.n; i++) {
-        const Origin *o = &k->origins.at[i];
-        if (span_holds(o->span, at) && (!best || span_holds(best->span, o->span)))
-            best = o;
+/* By where they start; spans lie one inside the other or apart. */
+struct OriginIndex {
+    int n;
+    const Origin **at;
+    int *around; /* the next one out, -1: none */
+};
+
+static int by_start(Span a, Span b)
+{
+    int order = a.src && b.src ? strcmp(a.src->name, b.src->name)
+                               : (a.src != NULL) - (b.src != NULL);
+
+    if (order == 0)
+        order = (a.line > b.line) - (a.line < b.line);
+    return order ? order : (a.col > b.col) - (a.col < b.col);
+}
+
+static int by_origin(const void *a, const void *b)
+{
+    const Origin *x = *(const Origin *const *)a, *y = *(const Origin *const *)b;
+    return by_start(x->span, y->span);
+}
+
+static void index_origins(Kernel *k)
+{
+    struct OriginIndex *x = NEW(k->ir->arena, struct OriginIndex);
+
+    x->n = k->origins.n;
+    x->at = NEWN(k->ir->arena, const Origin *, x->n + 1);
+    x->around = NEWN(k->ir->arena, int, x->n + 1);
+    for (int i = 0; i < x->n; i++)
+        x->at[i] = &k->origins.at[i];
+    if (x->n)
+        qsort(x->at, (size_t)x->n, sizeof *x->at, by_origin);
+    for (int i = 0; i < x->n; i++) {
+        int o = i - 1;
+        while (o >= 0 && !span_holds(x->at[o]->span, x->at[i]->span))
+            o = x->around[o];
+        x->around[i] = o;
     }
-    return best;
+    k->origin_index = x;
+}
+
+const Origin *origin_find(Kernel *k, Span at)
+{
+    if (!k->origin_index || k->origin_index->n != k->origins.n)
+        index_origins(k);
+    const struct OriginIndex *x = k->origin_index;
+    int low = 0, high = x->n; /* of those that start here or before, the last is low - 1 */
+    while (low < high) {
+        int mid = low + (high - low) / 2;
+        if (by_start(x->at[mid]->span, at) <= 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    int i = low - 1;
+    while (i >= 0 && !span_holds(x->at[i]->span, at))
+        i = x->around[i];
+    return i >= 0 ? x->at[i] : NULL;
 }
 
 enum { ORIGIN_MOST = 76 }; /* bytes of an operator that comments show */
 
+typedef struct {
+    Kernel *k;
+    Map known;     /* "file:line:column" of where origins start */
+    LineAt cursor; /* lines are asked for in their order */
+} Learn;
+
 static bool see_origin(const Stmt *s, void *arg)
 {
-    Kernel *k = arg;
+    Learn *l = arg;
+    Arena *a = l->k->ir->arena;
 
-    if (s->kind != ST_TILE && !stmt_is_nest(s))
+    if ((s->kind != ST_TILE && !stmt_is_nest(s)) || !s->span.src)
         return true;
-    const Origin *o = origin_find(k, s->span);
-    bool known = o && o->span.line == s->span.line && o->span.col == s->span.col;
-    const char *text = known ? NULL : span_text(k->ir->arena, s->span, ORIGIN_MOST);
-    if (text)
-        vec_push(k->ir->arena, &k->origins,
-                 ((Origin){s->span, arena_printf(k->ir->arena, "%s  %s", text,
-                                                 span_place(k->ir->arena, s->span))}));
+    const char *start = arena_printf(l->k->scratch, "%s:%d:%d", s->span.src->name,
+                                     (int)s->span.line, (int)s->span.col);
+    const char *text = map_has(&l->known, start)
+                           ? NULL : span_text(a, s->span, ORIGIN_MOST, &l->cursor);
+    if (text) {
+        map_set(&l->known, start, start);
+        vec_push(a, &l->k->origins,
+                 ((Origin){s->span, arena_printf(a, "%s  %s", text, span_place(a, s->span))}));
+    }
     return true;
 }
 
 void origins_learn(Kernel *k)
 {
-    stmt_visit(k->body, see_origin, k);
+    Learn l = {.k = k};
+
+    map_init_text(&l.known, k->scratch);
+    for (int i = 0; i < k->origins.n; i++) {
+        Span at = k->origins.at[i].span;
+        const char *start = arena_printf(k->scratch, "%s:%d:%d", at.src ? at.src->name : "",
+                                         (int)at.line, (int)at.col);
+        map_set(&l.known, start, start);
+    }
+    stmt_visit(k->body, see_origin, &l);
 }
 
 int kernel_block_threads(const Kernel *k)

@@ -100,7 +100,7 @@ static const char *params_text(Arena *a, const AstFunc *f)
     str_init(&out, a);
     for (int i = 0; i < f->nparam; i++) {
         const AstParam *p = &f->params[i];
-        const char *text = span_text(a, p->span, 80);
+        const char *text = span_text(a, p->span, 80, NULL);
         str_printf(&out, "%s%s", i ? ", " : "", text ? text : p->name ? p->name : "*");
     }
     return out.s;

@@ -28,6 +28,16 @@ def loops(n):
 
 
 @family
+def thread_loops(n):
+    body = ['S = T.alloc_shared((128,), "float32")', "tx = T.get_thread_binding()"]
+    for d in range(n):
+        body.append("    " * d + f"for i{d} in T.serial(2):")
+    body.append("    " * n + "S[tx] = A[tx]")
+    body.append("    " * n + "B[tx] = S[127 - tx]")
+    return kernel(A, body)
+
+
+@family
 def plain_loops(n):
     body = []
     for d in range(n):

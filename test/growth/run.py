@@ -14,10 +14,11 @@ import gen
 
 TARGETS = ("cpu", "cuda -arch=sm_80", "cuda -arch=sm_90a")
 MOST, TRIES, LEAST = 10.0, 6, 0.006
-DEEP = {"elifs", "elifs_thread", "loops", "plain_loops", "ifs_deep", "mixed_deep", "whiles_deep"}
+DEEP = {"elifs", "elifs_thread", "loops", "thread_loops", "plain_loops", "ifs_deep", "mixed_deep", "whiles_deep"}
 SIZES = {"expr_sum": 50, "expr_index": 30, "gemms": 60, "pipelines": 50, "reduces": 60, "slots": 250, "chain": 150, "gemm_tiles": 40, "pipelined_tiles": 60}
 BARS = (("loops", 40, 0.5), ("mixed_deep", 80, 0.5), ("whiles_deep", 80, 0.5), ("plain_loops", 80, 0.5),
-        ("ifs_deep", 80, 0.5), ("elifs", 900, 0.5), ("elifs_thread", 240, 0.5), ("copies", 2000, 2.0), ("nests", 5000, 3.0))
+        ("ifs_deep", 80, 0.5), ("elifs", 900, 0.5), ("elifs_thread", 240, 0.5), ("copies", 2000, 2.0), ("nests", 5000, 3.0),
+        ("thread_loops", 40, 2.0))
 
 
 def seconds(tl, folder, name, n, target):

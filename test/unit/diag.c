@@ -264,14 +264,14 @@ TEST(a_span_as_one_line)
     Span call = span(&src, 2, 1, 5, 2), loop = span(&src, 6, 1, 8, 9);
 
     start();
-    CHECK_TEXT(span_text(a, call, 80), "T.gemm(A[i:j], 'a # b', \"\\\"(\", ??,)");
-    CHECK_TEXT(span_text(a, call, 11), "T.gemm(A...");
-    CHECK_TEXT(span_text(a, loop, 80), "for i, j in T.Parallel(8, d[1:2])");
+    CHECK_TEXT(span_text(a, call, 80, NULL), "T.gemm(A[i:j], 'a # b', \"\\\"(\", ??,)");
+    CHECK_TEXT(span_text(a, call, 11, NULL), "T.gemm(A...");
+    CHECK_TEXT(span_text(a, loop, 80, NULL), "for i, j in T.Parallel(8, d[1:2])");
     CHECK_TEXT(span_place(a, call), "g?emm.py:2");
-    CHECK(!span_text(a, NO_SPAN, 80));
-    CHECK(!span_text(a, span(&src, 90, 1, 91, 1), 80));
-    CHECK(!span_text(a, span(&src, 2, 90, 2, 91), 80));
-    CHECK(!span_text(a, span(&src, 2, 1, 2, 99), 80));
+    CHECK(!span_text(a, NO_SPAN, 80, NULL));
+    CHECK(!span_text(a, span(&src, 90, 1, 91, 1), 80, NULL));
+    CHECK(!span_text(a, span(&src, 2, 90, 2, 91), 80, NULL));
+    CHECK(!span_text(a, span(&src, 2, 1, 2, 99), 80, NULL));
     CHECK(span_holds(loop, span(&src, 8, 5, 8, 9)));
     CHECK(!span_holds(loop, call));
     CHECK(!span_holds(call, span(&src, 5, 2, 5, 3)));

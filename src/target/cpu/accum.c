@@ -142,7 +142,7 @@ static bool chain_in_list(const Stmt *s, void *arg)
             break;
         }
     }
-    return true;
+    return !c->list; /* there is one GEMM, so one chain */
 }
 
 /* clear, then the only GEMM, and nothing that touches the tile in between */
@@ -237,7 +237,7 @@ typedef struct {
     const Region *home;
     int gemm; /* tile id */
     const Stmt *loop;
-    bool cleared;
+    bool cleared, found;
 } Seek;
 
 static void seek_home(const Stmt *s, Seek *f)
@@ -289,8 +289,9 @@ static bool seek_loop(const Stmt *s, void *arg)
             after = true;
         if (after && t->kind == ST_FOR && holds_id(t->u.loop.body, f->gemm))
             f->loop = t;
+        f->found |= after && holds_id(t, f->gemm);
     }
-    return true;
+    return !f->loop && !f->found;
 }
 
 /* When the GEMM is to overwrite the tile, because its clearing was left out; NULL: never. */

@@ -414,10 +414,11 @@ static void emit_kernel(Emit *e, Kernel *k)
     e->k = k;
     cpu_of(e)->leave = "return;";
     cpu_of(e)->checks = false;
+    cpu_of(e)->together = cpu_runs_together(k);
     emit_know_ranges(e, k);
     if (k->prelude)
         emit_line(e, "%s", k->prelude);
-    if (k->uses_threads || cpu_runs_together(k)) {
+    if (k->uses_threads || cpu_of(e)->together) {
         emit_thread_kernel(e);
         return;
     }

@@ -30,6 +30,7 @@ typedef struct {
     bool checks;        /* some index is tested when it runs */
     Map checked;        /* buffers it may leave */
     int nsite;          /* places where threads synchronise */
+    bool together;      /* all blocks of the kernel run at once */
     bool in_collective; /* one thread works for all */
     const Stmt *role;   /* around what is printed, of some threads */
     bool streams;       /* some stores go past the caches */
