@@ -1,6 +1,7 @@
 """Tensor programs: what is computed, in numpy's words; the compiler makes kernels of it."""
 
 import functools
+import math
 import threading
 
 from . import _core, _source, _target
@@ -28,6 +29,17 @@ def _contiguous(x):
     return x.contiguous() if hasattr(x, "contiguous") else x
 
 
+def _span(x):
+    """Where the elements of a contiguous array stand in memory."""
+    start = x.data_ptr() if hasattr(x, "data_ptr") else x.__array_interface__["data"][0]
+    return start, start + x.itemsize * math.prod(x.shape)
+
+
+def _overlap(x, y):
+    a, b = _span(x), _span(y)
+    return a[0] < b[1] and b[0] < a[1]
+
+
 def _run_text(text, name, serial):
     """The function of a text that was made; its lines are found by inspect."""
     import linecache
@@ -44,22 +56,42 @@ class Compiled:
 
     def __init__(self, name, made, target):
         global _serial
-        self.tiles, self.explain, self.outputs = made
-        self._name, self._target, self._kernel = name, target, None
+        self.tiles, self.explain, self.outputs, self.in_place = made
+        self._name, self._target, self._kernel, self._storing = name, target, None, None
         with _lock:
             _serial += 1
             self._serial = _serial
         self._making = threading.Lock()
 
+    def _made(self, given):
+        """The kernel that makes its results, or stores them into given tensors."""
+        func = _run_text(self.tiles, self._name, self._serial)
+        n = len(func.params)
+        outputs = [] if given else list(range(n - self.outputs, n))
+        return _compile(func, out_idx=outputs, target=self._target)
+
     @property
     def kernel(self):
         with self._making:
             if self._kernel is None:
-                func = _run_text(self.tiles, self._name, self._serial)
-                n = len(func.params)
-                self._kernel = _compile(func, out_idx=list(range(n - self.outputs, n)),
-                                        target=self._target)
+                self._kernel = self._made(False)
         return self._kernel
+
+    def store(self, arrays, out):
+        """Results into `out`; where that is memory of an input, and the program reads more of it than
+        the element it stores, by way of memory of their own."""
+        over = [(o, a) for o in out for a in arrays if _overlap(o, a)]
+        over += [(o, p) for k, o in enumerate(out) for p in out[:k] if _overlap(o, p)]
+        whole = all(_span(o) == _span(a) and o.shape == a.shape and o.dtype == a.dtype for o, a in over)
+        if not over or (self.in_place and whole):
+            with self._making:
+                if self._storing is None:
+                    self._storing = self._made(True)
+            self._storing(*arrays, *out)
+            return
+        got = self.kernel(*arrays)
+        for o, g in zip(out, got if isinstance(got, (list, tuple)) else [got]):
+            o[...] = g
 
 
 class TensorProgram:
@@ -111,10 +143,26 @@ class TensorProgram:
         self._last = found
         return found, arrays
 
+    def _store(self, found, arrays, out):
+        given = list(out) if isinstance(out, (tuple, list)) else [out]
+        if len(given) != found.outputs:
+            raise ValueError("%s() gives %d tensors, but out has %d"
+                             % (self.__name__, found.outputs, len(given)))
+        for o in given:
+            if not (hasattr(o, "data_ptr") or hasattr(o, "__array_interface__")) or _contiguous(o) is not o:
+                raise ValueError("%s(): out must be contiguous arrays that can be written, of numpy or torch"
+                                 % self.__name__)
+        found.store(arrays, given)
+        return out
+
     def __call__(self, *args, **keys):
+        """Its results; with out=, stored into those arrays, which may be arguments too."""
         if _core.tracing():
             return self._func(*args, **keys)
+        out = None if "out" in self._params else keys.pop("out", None)
         found, arrays = self._compiled(self._bind(args, keys))
+        if out is not None:
+            return self._store(found, arrays, out)
         got = found.kernel(*arrays)
         if found.outputs == 1 and isinstance(got, (list, tuple)):
             return got[0]

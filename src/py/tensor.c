@@ -52,11 +52,11 @@ static void program_work(void *arg)
     Value argnums = q->argnums == Py_None ? value_none() : to_value(t, q->argnums);
     Graph *g = front_tensor(t->ev, &r, q->argnums == Py_None ? NULL : &argnums, q->with_value);
     const char *tiles = graph_tiles(g);
-    q->out = Py_BuildValue("ssi", tiles, g->explain, g->outputs.n);
+    q->out = Py_BuildValue("ssii", tiles, g->explain, g->outputs.n, g->in_place);
 }
 
 /* tensor(file, text, names, given, shapes, target, argnums, with_value): (tiles, explain, count of
- * outputs) */
+ * outputs, whether they may be stored over inputs) */
 PyObject *py_tensor(PyObject *self, PyObject *args)
 {
     ProgramCall q = {0};

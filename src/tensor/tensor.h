@@ -99,6 +99,7 @@ typedef struct Graph {
     Span at;               /* of the call that makes nodes now */
     VEC(struct Group *) groups;
     const char *explain;   /* after graph_tiles */
+    bool in_place;         /* outputs may have the memory of inputs of their shape */
 } Graph;
 
 /* ---- graph.c --------------------------------------------------------------------------------- */

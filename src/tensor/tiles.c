@@ -371,6 +371,18 @@ static void print_group(Graph *g, Group *k, Str *out)
         print[k->kind](g, k, out);
 }
 
+/* One kernel that reads every element where it stores the one result, and before that. */
+static bool is_in_place(const Graph *g)
+{
+    bool ok = g->groups.n == 1 && g->groups.at[0]->kind == GROUP_MAP && g->outputs.n == 1 &&
+              !on_gpu(g);
+    for (int i = 0; i < g->nodes.n && ok; i++) {
+        const Node *n = g->nodes.at[i];
+        ok = !n->live || n->kind <= NODE_CAST || n->kind == NODE_BROADCAST;
+    }
+    return ok;
+}
+
 const char *graph_tiles(Graph *g)
 {
     Str out;
@@ -382,8 +394,12 @@ const char *graph_tiles(Graph *g)
     print_params(g, &out);
     str_puts(&out, "\n):\n");
     print_temporaries(g, &out);
+    const size_t empty = out.n;
     for (int i = 0; i < g->groups.n; i++)
         print_group(g, g->groups.at[i], &out);
+    if (out.n == empty) /* outputs of no elements */
+        str_puts(&out, "    with T.Kernel(1, threads=1) as bx:\n        pass\n");
     g->explain = graph_explain(g);
+    g->in_place = is_in_place(g);
     return out.s;
 }

@@ -129,6 +129,35 @@ class Edges(unittest.TestCase):
         p = check(f, y, x, w, tolerance=1e-4)
         self.assertEqual((p.tiles().count("T.alloc_global"), p.tiles().count("T.reshape")), (2, 3))
 
+    def test_results_where_they_are_said_to_go(self):
+        def f(x):
+            return tl.tanh(x) * 2 + x
+
+        def g(x, y):
+            return y.T + x[::-1], tl.sum(x, axis=0)
+
+        x = normal(33, 65)
+        want, y, f, g = np.tanh(x) * 2 + x, np.empty_like(x), tl.tensor_program(f), tl.tensor_program(g)
+        self.assertIs(f(x, out=y), y)
+        close(y, want, 1e-5)
+        f(x, out=x)
+        close(x, want, 1e-5)
+        a, s = normal(20, 20), np.zeros(20, "float32")
+        want = a.T + a[::-1], a.sum(0)
+        g(a, a, out=(a, s))
+        close(a, want[0], 1e-5)
+        close(s, want[1], 1e-5)
+        with self.assertRaisesRegex(ValueError, "gives 1 tensors, but out has 2"):
+            f(x, out=(x, y))
+        with self.assertRaisesRegex(ValueError, "must be contiguous"):
+            f(x, out=x.T)
+
+    def test_no_elements(self):
+        def f(x):
+            return x * 2, x @ x.T, tl.softmax(x)
+
+        check(f, (np.ones((0, 3)), np.ones((0, 0)), np.ones((0, 3))), np.ones((0, 3), "float32"))
+
     def test_what_no_kernel_computes(self):
         x = normal(3, 4)
         at = np.broadcast_to(np.arange(4), (3, 4))
