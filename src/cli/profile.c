@@ -1,14 +1,6 @@
-/* profile.c -- tl profile: what the warps of a GPU kernel do when. */
+/* profile.c -- tl profile: what the warps of a GPU kernel do when; where a CPU spends its time. */
 #include <stdlib.h>
-#include "cli/cli.h"
-
-typedef struct {
-    CommonOptions common;
-    OptList in;
-    const char *json, *svg, *csv, *against;
-    int64_t seed;
-    bool ncu, sim;
-} ProfileOptions;
+#include "cli/profile.h"
 
 static const Opt opts[] = {
     COMMON_OPTS(ProfileOptions, common),
@@ -69,7 +61,7 @@ static int write_files(Job *j, const ProfileOptions *o, const char *json, const 
 
 /* ---- two profiles ---------------------------------------------------------------------------- */
 
-static const char *const works[] = {"copy", "matrix", "wait", "compute"};
+const char *const work_names[WORK_COUNT] = {"copy", "matrix", "wait", "compute"};
 
 static double number_of(const JsonValue *v, const char *key)
 {
@@ -80,8 +72,8 @@ static double number_of(const JsonValue *v, const char *key)
 static double line_sum(const JsonValue *line)
 {
     double sum = 0;
-    for (int i = 0; i < COUNT(works); i++)
-        sum += number_of(line, works[i]);
+    for (int i = 0; i < WORK_COUNT; i++)
+        sum += number_of(line, work_names[i]);
     return sum;
 }
 
@@ -99,10 +91,10 @@ static void put_change(const JsonValue *now, const JsonValue *before)
 
     printf("  %-8.0f %10.2f %10.2f %+8.1f%%", number_of(now ? now : before, "line"), a, b,
            a > 0 ? 100 * (b / a - 1) : 100.0);
-    for (int i = 0; i < COUNT(works); i++) {
-        double by = number_of(now, works[i]) - number_of(before, works[i]);
+    for (int i = 0; i < WORK_COUNT; i++) {
+        double by = number_of(now, work_names[i]) - number_of(before, work_names[i]);
         if (by > 0.005 || by < -0.005)
-            printf("  %s %+.2f", works[i], by);
+            printf("  %s %+.2f", work_names[i], by);
     }
     printf("\n");
 }
@@ -137,6 +129,18 @@ static int compare(Job *j, const char *file, const char *json)
     for (const JsonValue *l = old ? old->first : NULL; l; l = l->next)
         if (!find_line(fresh, number_of(l, "line")))
             put_change(NULL, l);
+    return EXIT_OK;
+}
+
+int profile_end(Job *j, const ProfileOptions *o, const char *json)
+{
+    const char *why = "";
+    int code = o->against ? compare(j, o->against, json) : EXIT_OK;
+
+    if (code != EXIT_OK || !o->json)
+        return code;
+    if (file_write(j->arena, o->json, json, strlen(json), &why) != STATUS_OK)
+        return fail_text(EXIT_MACHINE, "%s", why);
     return EXIT_OK;
 }
 
@@ -176,6 +180,18 @@ static int profile(Job *j, const ProfileOptions *o, tl_kernel *plain, tl_kernel 
     return tell(j, o, json, svg);
 }
 
+/* The C compiler writes down lines of the kernel's file. */
+static void keep_lines(ProfileOptions *o)
+{
+    static const char *words[64] = {"tl.emit_line_directives=1", "tirx.enable_debug=1"};
+    OptList *l = &o->common.configs;
+    int n = MIN(l->n, COUNT(words) - 2);
+
+    if (n)
+        memcpy(words + 2, l->at, sizeof *words * (size_t)n);
+    *l = (OptList){words, n + 2};
+}
+
 static int run(void *options, int nargs, const char **args)
 {
     ProfileOptions *o = options;
@@ -186,13 +202,16 @@ static int run(void *options, int nargs, const char **args)
 
     if (o->ncu || o->csv)
         return ncu_run(o->csv, target, nargs, args);
-    if (!o->sim && strncmp(target, "cuda", 4))
-        return fail_text(EXIT_USER, "tl profile is for GPUs: --target cuda, or --sim, not %s",
+    bool cpu = !o->sim && !strncmp(target, "cpu", 3);
+    if (!o->sim && !cpu && strncmp(target, "cuda", 4))
+        return fail_text(EXIT_USER, "tl profile is for --target cuda or cpu, or --sim, not %s",
                          target);
     o->common.target = target;
+    if (cpu)
+        keep_lines(o);
     t.no_build = o->sim;
     int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
-    if (code == EXIT_OK && !o->sim) {
+    if (code == EXIT_OK && !o->sim && !cpu) {
         o->common.target = arena_printf(task.job.arena, "%s -profile", target);
         code = job_compile(&task.job, &o->common, &t, &stamped);
     }
@@ -200,6 +219,7 @@ static int run(void *options, int nargs, const char **args)
         code = task_fill(&task, o->seed);
     if (code == EXIT_OK)
         code = o->sim ? profile_sim(&task.job, o, task.kernel, &task.args)
+               : cpu ? profile_cpu(&task.job, o, task.kernel, &task.args)
                       : profile(&task.job, o, task.kernel, stamped, &task.args);
     tl_kernel_free(stamped);
     task_close(&task);
@@ -209,13 +229,15 @@ static int run(void *options, int nargs, const char **args)
 const Verb verb_profile = {
     .verb = "profile",
     .usage = "FILE[:FUNC] [NAME=VALUE …]",
-    .doc = "show what the warps of a GPU kernel do when",
+    .doc = "show where the time of a kernel goes",
     .detail =
-        "Compiles the kernel with stamps of the clock around copies, matrix work, waits and\n"
-        "arithmetic, runs it, and prints how long each warp spent on what, and how much slower\n"
-        "the stamps make it.  Waiting for matrix work in flight counts as matrix work.  The files\n"
-        "have every span of eight blocks, up to 510 a warp.\n\n"
+        "For a GPU: compiles the kernel with stamps of the clock around copies, matrix work,\n"
+        "waits and arithmetic, runs it, and prints how long each warp spent on what, and how\n"
+        "much slower the stamps make it.  Waiting for matrix work in flight counts as matrix\n"
+        "work.  The files have every span of eight blocks, up to 510 a warp.\n\n"
         "    tl profile gemm.py M=4096 N=4096 K=4096 dtype=float16 --svg gemm.svg\n\n"
+        "--target cpu runs the kernel for a while, looks now and then where its threads are, and\n"
+        "prints the time of each line (--json keeps it).\n\n"
         "--sim needs no GPU: the lowered kernel runs in the simulator, and a model of latencies\n"
         "(figures of no machine) says who waits for which copy, barrier or product.  --against\n"
         "compares with a profile that was written before, line by line.\n\n"

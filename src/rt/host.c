@@ -116,7 +116,7 @@ static const char *const common_flags[] = {
 /* Flags written for another compiler ("--use_fast_math") are none of ours. */
 static bool is_ours(const char *flag)
 {
-    return flag[0] == '-' && flag[1] && strchr("DOfm", flag[1]);
+    return flag[0] == '-' && flag[1] && strchr("DOfgm", flag[1]);
 }
 
 static int split_words(Arena *a, const char *text, const char **out, int n, int most)

@@ -287,7 +287,10 @@ check own_source 0 'checksum' "$TL" run "$here/gemm.py" --source own.c
 echo 'this is no C' >>own.c
 check own_source_is_used 3 'compiler-failed' "$TL" run "$here/gemm.py" --source own.c
 check own_source_is_missing 1 'nowhere' "$TL" run "$here/gemm.py" --source nowhere.c
-check profile_is_for_gpus 1 'for GPUs' "$TL" profile "$here/gemm.py" --target cpu
+check profile_not_everywhere 1 'tl profile is for' "$TL" profile "$here/gemm.py" --target webgpu
+check profile_of_a_cpu 0 'us a run, [0-9]+ samples' "$TL" profile "$here/gemm.py" M=512 N=512 K=512 --target cpu --json "$work/cpu.json"
+check profile_cpu_lines 0 '"line":[0-9]+,"(matrix|copy|compute)":' cat "$work/cpu.json"
+check profile_cpu_against 0 'before' "$TL" profile "$here/gemm.py" M=512 N=512 K=512 --target cpu --against "$work/cpu.json"
 check gpu_text_with_stamps 0 'TL_STAMP\(1\);' "$TL" build "$here/gemm.py" --target "cuda -arch=sm_80 -profile" --source
 check no_stamps_on_cpus 1 'target-unknown' "$TL" build "$here/gemm.py" --target "cpu -profile" --source
 check bench 0 '^TFLOPS: [0-9.]+ time_ms: [0-9.]+$' "$TL" bench "$here/gemm.py" --reps 3 --warmup 1 --save base.txt
