@@ -304,7 +304,8 @@ static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
     str_puts(p->out, t->left_open ? " open" : "");
     if (t->share)
         str_printf(p->out, " share %d %d", t->share, t->share_step);
-    put_text(p, "aside", t->aside ? t->aside->name : NULL);
+    if (t->alone)
+        str_printf(p->out, " alone %d", t->alone);
     put_text(p, "isa", t->isa ? p->words->isa_name(t->isa) : NULL);
     str_putc(p->out, '\n');
 }

@@ -642,16 +642,19 @@ enum {
 
 typedef struct { const Mech *how; const char *why; } Lost; /* how NULL: nothing is */
 
+/* A bulk copy that no producer issues, from plan_warps on until plan_pipeline says by what it is
+ * made: once, or in a loop that overlaps copies with work. */
+typedef enum { ALONE_NO, ALONE_ONCE, ALONE_STAGED } CopyAlone;
+
 typedef struct {          /* of one ST_TILE, by its id */
     const Mech *how;      /* never NULL: mech_none */
-    const Mech *aside;    /* put aside by plan_warps for copies that may run ahead, and taken up
-                           * again by plan_pipeline where they do not; NULL: nothing */
     const char *why;      /* reason shown by --plans */
     Lost lost;            /* the best mechanism that is made for such a statement, if not had */
     const char *what;     /* "copy A, A_s (line 15)", for --plans only; not part of dumps */
     int ahead;            /* a copy: iterations of the pipelined loop that it runs ahead */
     int pipe;             /* a copy: the pipeline into which a producer issues it, from 1; 0: the
                            * threads themselves issue it */
+    CopyAlone alone;      /* a copy, likewise */
     bool in_group;        /* a copy: the kernel itself waits for the group that it closes */
     bool left_open;       /* an MMA, a bulk store: in flight when the next statement begins, which
                            * or a later one waits for it */

@@ -242,7 +242,7 @@ static void read_tile_plan(Reader *r, Kernel *k)
     t->left_open = tok_take(r, "open");
     t->share = tok_take(r, "share") ? (int)tok_int(r, 0, CLUSTER_MOST) : 0;
     t->share_step = t->share ? (int)tok_int(r, 1, CLUSTER_MOST) : 0;
-    t->aside = tok_take(r, "aside") ? read_mechanism(r) : NULL;
+    t->alone = tok_take(r, "alone") ? (CopyAlone)tok_int(r, ALONE_ONCE, ALONE_STAGED) : ALONE_NO;
     if (tok_take(r, "isa")) {
         Span at = r->tok.span;
         const char *name = tok_string(r);

@@ -38,9 +38,11 @@ const Stmt *gather_fetch(Kernel *k, const Gather *g, const LoopNest *p);
 
 /* copy_how.c: what plan passes find out about a copy, and what it is made by therefore. */
 void copy_piped(Kernel *k, const Stmt *copy, int pipe);
-void copy_unpiped(Kernel *k, const Stmt *copy, bool pipelined, const char *why);
+void copy_unpiped(Kernel *k, const Stmt *copy, bool staged, const char *why);
+bool copy_may_run_ahead(Kernel *k, const Stmt *copy);
 void copy_ahead(Kernel *k, const Stmt *copy, const Mech *how, int ahead, const char *why);
 void copy_in_place(Kernel *k, const Stmt *copy, const char *why);
+void copy_settle(Kernel *k, const Stmt *copy); /* one that is left alone */
 void copy_by_threads(Kernel *k, const Stmt *copy, const char *why);
 
 /* lower_async_bulk.c: part of lower_async: bulk copies that no producer makes. */

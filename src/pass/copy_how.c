@@ -1,16 +1,16 @@
 /* copy_how.c -- by what a copy is made in the end: said here, and nowhere else after plan_how.
  *
- * plan_how chooses the best mechanism that can make a copy at all.  Whether a bulk copy stays one
- * depends on what becomes known later.  Plan passes report what they find; what follows from it
- * stands here, and --plans shows it:
+ * plan_how chooses the best mechanism that can make a copy at all.  A bulk copy that a producer
+ * issues into its pipeline stays one.  For the others it is decided in plan_pipeline, once:
  *
- *   plan_warps     copy_piped      a producer issues it into its pipeline: it stays a bulk copy
- *                  copy_unpiped    none does.  It stays where one thread can as well ask for it and
- *                                  all wait; small ones, and those of a pipelined loop, do not:
- *                                  there the threads run ahead with copies of their own,
- *   plan_pipeline  copy_ahead      if they can;
- *                  copy_in_place   else it is a bulk copy after all, where there can be one
- *   plan_banks     copy_by_threads the layout of its tile is none that a bulk copy fills */
+ *   it runs ahead       in a loop with stages, where the threads can: by copies of their own
+ *   it is small         the threads make it, each its part
+ *   else                one thread asks for it and all wait; in a loop with stages that
+ *                       plan_pipeline has nothing to say about, the threads make it
+ *
+ *   plan_warps     copy_piped, copy_unpiped           what it found; nothing is decided
+ *   plan_pipeline  copy_ahead, copy_in_place, copy_settle
+ *   plan_banks     copy_by_threads                    no bulk copy fills the layout of its tile */
 #include "pass/async_copy.h"
 
 enum { LEAST_BYTES = 1024 };
@@ -34,16 +34,20 @@ void copy_piped(Kernel *k, const Stmt *copy, int pipe)
 }
 
 /* Pixels of an image are not copied ahead by threads. */
-void copy_unpiped(Kernel *k, const Stmt *copy, bool pipelined, const char *why)
+void copy_unpiped(Kernel *k, const Stmt *copy, bool staged, const char *why)
 {
     TilePlan *p = tile_plan(k, copy);
-    const char *small = too_small(copy);
-    bool ahead = pipelined && tile_does(copy, TILE_COPIES);
 
-    p->aside = ahead && !small ? p->how : NULL;
-    if (small || ahead)
-        p->how = &mech_plain;
-    p->why = small && !ahead ? small : ahead ? why : by_one_thread(k, why);
+    p->alone = staged && tile_does(copy, TILE_COPIES) ? ALONE_STAGED : ALONE_ONCE;
+    p->why = why;
+}
+
+bool copy_may_run_ahead(Kernel *k, const Stmt *copy)
+{
+    const TilePlan *p = tile_plan(k, copy);
+    bool small = p->alone && too_small(copy);
+
+    return !p->pipe && (p->how->own_loops || p->alone == ALONE_STAGED || small);
 }
 
 void copy_ahead(Kernel *k, const Stmt *copy, const Mech *how, int ahead, const char *why)
@@ -53,14 +57,29 @@ void copy_ahead(Kernel *k, const Stmt *copy, const Mech *how, int ahead, const c
     p->how = how;
     p->ahead = ahead;
     p->why = why;
+    p->alone = ALONE_NO;
 }
 
 void copy_in_place(Kernel *k, const Stmt *copy, const char *why)
 {
     TilePlan *p = tile_plan(k, copy);
 
-    p->how = p->aside ? p->aside : p->how;
+    if (p->alone && too_small(copy))
+        p->how = &mech_plain;
     p->why = p->how->bulk ? by_one_thread(k, why) : why;
+    p->alone = ALONE_NO;
+}
+
+void copy_settle(Kernel *k, const Stmt *copy)
+{
+    TilePlan *p = tile_plan(k, copy);
+    const char *small = too_small(copy);
+
+    if (p->alone == ALONE_STAGED || small)
+        p->how = &mech_plain;
+    if (p->alone == ALONE_ONCE)
+        p->why = small ? small : by_one_thread(k, p->why);
+    p->alone = ALONE_NO;
 }
 
 void copy_by_threads(Kernel *k, const Stmt *copy, const char *why)

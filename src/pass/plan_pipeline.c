@@ -405,10 +405,8 @@ static int iters_ahead(const Loop *l, const Copy *c)
 
 static void judge_copy(Plan *p, Loop *l, Copy *c)
 {
-    const TilePlan *t = c->nest ? NULL : tile_plan(p->k, c->s);
-
     if (c->src->scope != MEM_GLOBAL || c->dst->scope != MEM_SHARED ||
-        (t && (!t->how->own_loops || t->pipe))) {
+        (!c->nest && !copy_may_run_ahead(p->k, c->s))) {
         c->why = "";
         return;
     }
@@ -580,6 +578,13 @@ static void decide(Plan *p, const Copy *c)
                             bytes_of(p, c), c->ahead, c->ahead == 1 ? "" : "s"));
 }
 
+static bool settle_alone(const Stmt *s, void *k)
+{
+    if (s->kind == ST_TILE && tile_plan(k, s)->alone)
+        copy_settle(k, s);
+    return true;
+}
+
 /* T.async_copy: the kernel waits for it itself. */
 static bool plan_by_hand(const Stmt *s, void *arg)
 {
@@ -674,5 +679,6 @@ void pass_plan_pipeline(Kernel *k)
             decide(&p, &p.loops.at[i]->copies.at[j]);
     for (int i = 0; i < p.loops.n; i++)
         tell_stages(&p, p.loops.at[i]);
+    stmt_visit(k->body, settle_alone, k);
     stmt_visit(k->body, plan_by_hand, &p);
 }
