@@ -282,6 +282,9 @@ static Node *einsum_two(Graph *g, const char *spec, Node *a, Labels la, Node *b,
 {
     Parts p = {0};
     Labels oa = {0}, ob = {0}, oc = {0};
+    /* Columns of the product are what the result has last: it is stored as it is computed. */
+    if (out->n && label_at(&lb, out->label[out->n - 1]) < 0)
+        return einsum_two(g, spec, b, lb, a, la, out);
     a = diagonals(g, a, &la);
     b = diagonals(g, b, &lb);
     for (int i = 0; i < la.n; i++)

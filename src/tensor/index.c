@@ -100,9 +100,30 @@ static bool rejoin(Graph *g, Lin *l)
     return false;
 }
 
+/* x // (a * c) * (c * k) + (x // a) % c * k is x // a * k. */
+static bool rejoin_inner(Graph *g, Lin *l)
+{
+    for (int i = 0; i < l->n; i++)
+        for (int j = 0; j < l->n; j++) {
+            const Atom *q = l->atom[i], *r = l->atom[j];
+            const Atom *in = r->kind == '%' && r->of->n == 1 && r->of->coef[0] == 1 && r->of->c == 0
+                                 ? r->of->atom[0]
+                                 : NULL;
+            if (q->kind != '/' || !in || in->kind != '/' || q->c != in->c * r->c ||
+                !lin_same(q->of, in->of) || l->coef[i] != l->coef[j] * r->c)
+                continue;
+            int64_t k = l->coef[j];
+            drop(l, MAX(i, j));
+            drop(l, MIN(i, j));
+            put(g, l, k, in);
+            return true;
+        }
+    return false;
+}
+
 static const Lin *finish(Graph *g, Lin *l)
 {
-    while (rejoin(g, l)) {}
+    while (rejoin(g, l) || rejoin_inner(g, l)) {}
     bounds(l);
     return l;
 }
