@@ -89,7 +89,7 @@ const TOKENS = new RegExp(String.raw`(?<c>#[^\n]*)|(?<s>"""[^]*?"""|'''[^]*?'''|
     String.raw`|(?<t>\b(?:T|tl|tilelang)\.[\w.]+|@[\w.]+)|(?<n>\b\d[\w.]*)`, "g");
 
 // Emitted text, and the IR.
-const C_TOKENS = /(?<c>\/\/.*| @\d+:\d+-\d+:\d+$)|(?<s>"(?:\\.|[^"\\])*")|(?<k>^\s*#\s*\w+|\b(?:for|if|else|while|return|const|void|fn|let|var|struct|in|body)\b)|(?<n>\b\d[\w.]*)/g;
+const C_TOKENS = /(?<c>^\s*\/\/.*| @\d+:\d+-\d+:\d+$)|(?<s>"(?:\\.|[^"\\])*")|(?<k>^\s*#\s*\w+|\b(?:for|if|else|while|return|const|void|fn|let|var|struct|in|body)\b)|(?<n>\b\d[\w.]*)/g;
 
 function tokens(text, by = TOKENS) {
     const out = [];
@@ -492,6 +492,7 @@ function showTab(name) {
     state.tab = name;
     for (const b of $("tabs").children)
         b.setAttribute("aria-selected", b.dataset.tab === name);
+    $("tabs").querySelector("[aria-selected=true]").scrollIntoView({block: "nearest", inline: "nearest"});
     for (const p of $("panes").children)
         p.classList.toggle("here", p.dataset.tab === name);
     fill();

@@ -3,7 +3,7 @@
     run.py BUILD                 makes the page (make playground), then opens it
     run.py BUILD --shots DIR     pictures of its panes, as a desktop and as a phone show them
 
-Where there is no Chromium, tools/install.sh has said so: then nothing is counted."""
+Where there is no Chromium or no clang for WebAssembly, tools/install.sh has said so: then nothing is counted."""
 import functools
 import http.server
 import json
@@ -207,8 +207,8 @@ def shots(page, folder, kernel):
 
 
 def main(build, pictures=None):
-    if not chromium():
-        print("no Chromium here\n0 passed, 0 failed")
+    if not chromium() or subprocess.run(["sh", "tools/install.sh", "playground"], cwd=ROOT).returncode:
+        print("no Chromium, or no clang for WebAssembly here\n0 passed, 0 failed")
         return 0
     # By the same name as others call it: what make knows of files it knows by name.
     subprocess.run(["make", "-s", "playground", "BUILD=" + os.path.relpath(build, ROOT)], cwd=ROOT, check=True)
