@@ -325,7 +325,8 @@ static void options_read(Options *o, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    Options o = {.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN), .seconds = 60};
+    /* On a busy machine too only a hang takes 300 s. */
+    Options o = {.jobs = (int)sysconf(_SC_NPROCESSORS_ONLN), .seconds = 300};
     options_read(&o, argc, argv);
     int n = 0;
     for (Test *t = tests; t; t = t->next)

@@ -26,6 +26,13 @@ work=$(mktemp -d) || exit 3
 trap 'rm -rf "$work"' EXIT
 export SOURCE_DATE_EPOCH="${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 1700000000)}"
 
+# setuptools makes wheels by itself since 70.1; an older one gets a newer beside it, for this release alone.
+if ! $python -c 'from setuptools.command import bdist_wheel' 2>/dev/null; then
+    $python -m venv "$work/env" && "$work/env/bin/pip" -q install 'setuptools>=70.1' >"$work/log" 2>&1 ||
+        { cat "$work/log"; fail "setuptools cannot be had"; }
+    python=$work/env/bin/python
+fi
+
 stage "$work/sdist"
 (cd "$work/sdist" && $python setup.py -q sdist --formats gztar -d "$out") >"$work/log" 2>&1 || { cat "$work/log"; fail "sdist"; }
 for arch in "$@"; do
