@@ -411,6 +411,19 @@ Value do_make_linear(BuiltinCall *c)
     return value_layout(layout_row_major(c->ev->ir, n, extent));
 }
 
+/* Tensor memory has the order of the tile; of a pair of blocks each holds half of A. */
+Value do_make_blockscaled(BuiltinCall *c)
+{
+    int64_t extent[RANK_MOST], a[RANK_MOST];
+    int bits, n = tile_extents(c, 0, extent, &bits), na = tile_extents(c, 1, a, &bits);
+    int64_t rows = n < 2 ? 0 : extent[n - 2];
+    int64_t of_a = na < 2 ? 0 : a[na - (arg_bool(c, 2) ? 1 : 2)];
+    if (!rows || !of_a || MAX(rows, of_a) % MIN(rows, of_a))
+        arg_fail(c, 1, "has %lld rows, and C has %lld [layout-shape]", (long long)of_a,
+                 (long long)rows);
+    return value_layout(layout_row_major(c->ev->ir, n, extent));
+}
+
 Value do_make_replicated(BuiltinCall *c)
 {
     int64_t extent[RANK_MOST], threads = arg_int(c, 1);
