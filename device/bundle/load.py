@@ -265,14 +265,13 @@ def torch_library(folder, namespace="tilelang"):
     import shlex
     import subprocess
 
+    import torch
     from torch.utils import cpp_extension
 
     text, out = (os.path.join(folder, n % NAME) for n in ("%s_torch.cpp", "lib%s_torch.so"))
     with open(text, "w", encoding="utf-8") as f:
         f.write(torch_source(namespace))
     device = "cuda" if manifest["stream"] else "cpu"
-    import torch
-
     words = shlex.split(os.environ.get("CXX", "c++")) + [
         "-std=c++17", "-O2", "-shared", "-fPIC", "-D_GLIBCXX_USE_CXX11_ABI=%d" % torch.compiled_with_cxx11_abi(),
         "-I" + _here, text, "-o", out, os.path.join(_here, manifest["library"]), "-Wl,-rpath," + _here]

@@ -9,7 +9,7 @@ import numpy as np
 
 import tilelang
 import tilelang.language as T
-from check import near, raises, randn
+from check import near, raises, randn, settings
 
 
 def matmul_func(M=32, N=32, K=32, block=16, dtype="float32", threads=64):
@@ -724,28 +724,23 @@ def test_cached_kernels_are_folders():
 
     from tilelang.cache.kernel_cache import KernelCache
 
-    before = tilelang.env.env.TILELANG_CACHE_DIR
-    with tempfile.TemporaryDirectory() as root:
-        tilelang.env.env.TILELANG_CACHE_DIR = root
-        try:
-            func, a, b = matmul_func(), randn(32, 32), randn(32, 32)
-            first, store = KernelCache(), os.path.join(root, "cached")
-            k = first.cached(func, out_idx=[-1], target="c")
-            near(k(a, b), a @ b)
-            assert first.cached(func, out_idx=[-1], target="c") is k
-            entry = os.path.join(store, os.listdir(store)[0])
-            assert {"device_kernel.cu", "host_kernel.cu", "kernel_lib.so", "params.pkl",
-                    "recipe.json"} <= set(os.listdir(entry))
-            again = KernelCache().cached(func, out_idx=[-1], target="c")
-            assert KernelCache()._load_kernel_source(os.path.basename(entry))[0] == k.kernel_source
-            assert again is not k and again.get_kernel_source() == k.get_kernel_source()
-            near(again(a, b), a @ b)
-            os.unlink(os.path.join(entry, "params.pkl"))  # half an entry is none
-            KernelCache().cached(func, out_idx=[-1], target="c")
-            assert os.path.exists(os.path.join(entry, "params.pkl"))
-            assert len(os.listdir(store)) == 1 and not os.listdir(os.path.join(root, ".staging"))
-        finally:
-            tilelang.env.env.TILELANG_CACHE_DIR = before
+    with tempfile.TemporaryDirectory() as root, settings(TILELANG_CACHE_DIR=root):
+        func, a, b = matmul_func(), randn(32, 32), randn(32, 32)
+        first, store = KernelCache(), os.path.join(root, "cached")
+        k = first.cached(func, out_idx=[-1], target="c")
+        near(k(a, b), a @ b)
+        assert first.cached(func, out_idx=[-1], target="c") is k
+        entry = os.path.join(store, os.listdir(store)[0])
+        assert {"device_kernel.cu", "host_kernel.cu", "kernel_lib.so", "params.pkl",
+                "recipe.json"} <= set(os.listdir(entry))
+        again = KernelCache().cached(func, out_idx=[-1], target="c")
+        assert KernelCache()._load_kernel_source(os.path.basename(entry))[0] == k.kernel_source
+        assert again is not k and again.get_kernel_source() == k.get_kernel_source()
+        near(again(a, b), a @ b)
+        os.unlink(os.path.join(entry, "params.pkl"))  # half an entry is none
+        KernelCache().cached(func, out_idx=[-1], target="c")
+        assert os.path.exists(os.path.join(entry, "params.pkl"))
+        assert len(os.listdir(store)) == 1 and not os.listdir(os.path.join(root, ".staging"))
 
 
 def test_calls_of_a_factory_are_told_apart():

@@ -15,7 +15,7 @@ import numpy as np
 
 import tilelang
 import tilelang.language as T
-from check import raises
+from check import raises, settings
 
 # ---- what there is -------------------------------------------------------------------------------
 
@@ -332,7 +332,6 @@ def test_torch_assert_close():
 def test_tuner_runs():
     """How configurations are compiled and timed is what was asked for."""
     from tilelang import autotuner
-    from tilelang.env import env
 
     log, timed = [], threading.Event()
 
@@ -362,21 +361,19 @@ def test_tuner_runs():
     autotuner.measure = measure
     autotuner._workers = lambda n: pools.append(n) or 1
     autotuner.made_inputs = lambda k, told, had: inputs.append((told["keep"], len(had))) or kept[2](k, told, had)
-    before = env.TILELANG_AUTO_TUNING_ISOLATE, env.TILELANG_AUTO_TUNING_DISABLE_CACHE
-    env.TILELANG_AUTO_TUNING_ISOLATE, env.TILELANG_AUTO_TUNING_DISABLE_CACHE = "0", "1"
 
     def once(**keys):
         del pools[:], inputs[:]
         return tuned(**keys) + (list(pools),)
 
     try:
-        differs(once, dict(enable_grouped_compile=True, early_stop=True, early_stop_factor=3.0), dict(
-            warmup=5, rep=7, timeout=1e-9, use_pipeline=True, enable_grouped_compile=False,
-            group_compile_size=3, benchmark_devices=[1], benchmark_multi_gpu=True, early_stop=False,
-            early_stop_factor=4.0, cache_input_tensors=True, backend="cupti"), autotuner.AutoTuner.run)
+        with settings(TILELANG_AUTO_TUNING_ISOLATE="0", TILELANG_AUTO_TUNING_DISABLE_CACHE="1"):
+            differs(once, dict(enable_grouped_compile=True, early_stop=True, early_stop_factor=3.0), dict(
+                warmup=5, rep=7, timeout=1e-9, use_pipeline=True, enable_grouped_compile=False,
+                group_compile_size=3, benchmark_devices=[1], benchmark_multi_gpu=True, early_stop=False,
+                early_stop_factor=4.0, cache_input_tensors=True, backend="cupti"), autotuner.AutoTuner.run)
     finally:
         autotuner.measure, autotuner._workers, autotuner.made_inputs = kept
-        env.TILELANG_AUTO_TUNING_ISOLATE, env.TILELANG_AUTO_TUNING_DISABLE_CACHE = before
 
 
 # ---- targets, lowering, pass contexts ------------------------------------------------------------

@@ -69,6 +69,13 @@ def test_hints_follow_the_machine():
     for target, tc in (("cuda -arch=sm_75", True), ("hip -mcpu=gfx942", True), ("cpu", False)):
         hint = t.with_arch(carver.get_arch(target)).recommend_hints(1)[0]
         assert min(hint.block) >= 128 and hint.use_tc is tc, (target, hint)
+    t.with_arch(ARCH)
+    hint = carver.Hint(block=[128, 128], warp=[64, 64], rstep=[64], pipeline_stage=3)
+    texts = set()
+    for plan in (carver.NoRasterization(), carver.Rasterization2DRow(4), carver.Rasterization2DColumn(8)):
+        hint.rasterization_plan = plan
+        texts.add(tilelang.lower(t.kernel(hint), target="cuda -arch=sm_90a").kernel_source)
+    assert len(texts) == 3
     few = carver.MatmulTemplate(16, 4096, 4096, accum_dtype="float32").with_arch(ARCH).recommend_hints(1)[0]
     assert few.block[0] == 16 and few.block[1] <= 64, few
     with raises(RuntimeError, "accumulated in int8"):

@@ -46,15 +46,11 @@ class BaseTemplate:
         return self._arch
 
     def _expect(self, hint):
-        """Milliseconds by the model; the hint says what the kernel really has.  None: the machine refuses it."""
+        """Milliseconds by the model; the hint says what the kernel really has."""
         from ..tune import model
 
         target = self.arch.told
-        try:
-            facts = model.facts_of(_lower(self.kernel(hint), target))
-        except (RuntimeError, ValueError) as why:
-            self._refused = why
-            return None
+        facts = model.facts_of(_lower(self.kernel(hint), target))
         launch = facts["launches"][0]
         if hint.pipeline_stage > 1:
             hint.pipeline_stage = max(1, min(hint.pipeline_stage, launch["stages"]))
@@ -62,17 +58,21 @@ class BaseTemplate:
         return model.milliseconds(facts, model.machine_of(target))
 
     def recommend_hints(self, topk=10):
-        some, self._refused = {}, None
+        some, refused = {}, None
         for _, hint in sorted(self._hints(), key=lambda x: x[0])[:max(CANDIDATES, topk)]:
-            expected = self._expect(hint)
-            if expected is not None:
+            try:
+                expected = self._expect(hint)
+            except (RuntimeError, ValueError) as why:  # the machine does not take it
+                refused = why
+            else:
                 some.setdefault(str(hint), (expected, len(some), hint))
-        if not some and self._refused is not None:
-            raise self._refused
+        if not some and refused is not None:
+            raise refused
         return [hint for _, _, hint in sorted(some.values(), key=lambda x: x[:2])[:topk]]
 
     def kernel(self, hint):
-        """The computation in the tiles of a hint: a function to compile, tune or print."""
+        """The computation in the tiles of a hint: a function to compile, tune or print.  Widths of accesses and
+        how copies are made are found by the compiler; hint.vectorize and hint.use_async only say what to expect."""
         raise NotImplementedError("%s has no kernel" % type(self).__name__)
 
     def get_hardware_aware_configs(self, arch=None, topk=10):
@@ -113,7 +113,7 @@ class MatmulTemplate(BaseTemplate):
         (bm, bn), (wm, wn) = hint.block, hint.warp
         return tiles.matmul(self.M, self.N, self.K, self.trans_A, self.trans_B, self.in_dtype, self.out_dtype,
                             self.accum_dtype, self.with_bias, bm, bn, hint.rstep[0], hint.pipeline_stage,
-                            bm // wm * (bn // wn) * self.arch.warp_size)
+                            bm // wm * (bn // wn) * self.arch.warp_size, hint.rasterization_plan)
 
     def _hints(self):
         size, accum, arch = _bytes(self.in_dtype), _bytes(self.accum_dtype), self.arch
@@ -127,7 +127,7 @@ class MatmulTemplate(BaseTemplate):
             for wm, wn in ((1, 1), (1, 2), (2, 1), (2, 2), (2, 4), (4, 2)):
                 if bm // wm < 16 or bn // wn < 16:
                     continue
-                if bm * bn * accum / (wm * wn * arch.warp_size * 4) > 160 and not arch.warp_size == 1:
+                if bm * bn * accum / (wm * wn * arch.warp_size * 4) > 160 and arch.warp_size > 1:
                     continue  # accumulators of one thread
                 for bk, stages in itertools.product((32, 64), (2, 3, 4)):
                     if (bm + bn) * bk * size * stages > arch.smem_cap or bk > max(32, 2 * self.K - 1):
@@ -248,6 +248,8 @@ class FlashAttentionTemplate(BaseTemplate):
 
 
 class ConvTemplate(MatmulTemplate):
+    """A convolution as the product it is: its kernel takes windows of the image as rows of A."""
+
     def __init__(self, N=1, C=1, H=1, W=1, F=1, K=1, S=1, D=1, P=0, in_dtype="float16",
                  out_dtype="float16", accum_dtype="float16", with_bias=False):
         rows = (H + 2 * P - D * (K - 1) - 1) // S + 1

@@ -10,12 +10,16 @@ def _cdiv(a, b):
     return -(-a // b)
 
 
-def matmul(M, N, K, trans_A, trans_B, in_dtype, out_dtype, accum_dtype, with_bias, bm, bn, bk, stages, threads):
+def matmul(M, N, K, trans_A, trans_B, in_dtype, out_dtype, accum_dtype, with_bias, bm, bn, bk, stages, threads, plan):
     shape_a, shape_b = ((K, M) if trans_A else (M, K)), ((N, K) if trans_B else (K, N))
     tile_a, tile_b = ((bk, bm) if trans_A else (bm, bk)), ((bn, bk) if trans_B else (bk, bn))
 
+    panel, order = plan.panel_width, plan.order
+
     @T.macro
     def product(A, B, tile, bx, by):
+        if panel:
+            T.use_swizzle(panel, order=order)
         A_s = T.alloc_shared(tile_a, in_dtype)
         B_s = T.alloc_shared(tile_b, in_dtype)
         T.clear(tile)

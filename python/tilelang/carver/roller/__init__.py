@@ -4,13 +4,15 @@ from ..._refused import names_of
 
 
 class NoRasterization:
-    panel_width = None
+    panel_width = order = None  # of T.use_swizzle
 
     def __repr__(self):
         return "<NoRasterization>"
 
 
 class Rasterization2DRow:
+    order = "row"
+
     def __init__(self, row_size=4, panel_width=4):
         self.row_size = self.panel_width = panel_width or row_size
 
@@ -19,6 +21,8 @@ class Rasterization2DRow:
 
 
 class Rasterization2DColumn(Rasterization2DRow):
+    order = "column"
+
     def __repr__(self):
         return "<Rasterization2DColumn(%d)>" % self.panel_width
 
