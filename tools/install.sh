@@ -15,6 +15,14 @@ have_clang() { echo 'int main(void) { return 0; }' | ${CLANG:-clang} -fsanitize=
 have_wasm() { echo 'int main(void) { return 0; }' | ${WASM_CC:-clang-19} --target=wasm32-wasi -x c -o /dev/null -; } >/dev/null 2>&1
 have_cpp() { echo 'int main() {}' | ${CC:-cc} -x c++ -S -o /dev/null -; } >/dev/null 2>&1
 have_numpy() { python3 -c 'import numpy'; } >/dev/null 2>&1
+is_debians_python() { python3 -c 'import sys; sys.exit(sys.prefix != "/usr")'; } >/dev/null 2>&1
+numpy_by_pip()
+{
+    command -v python3 >/dev/null 2>&1 && ! is_debians_python || return 1
+    echo "installing numpy for $(command -v python3)" >&2
+    python3 -m pip -q install numpy >/dev/null 2>&1
+    have_numpy
+}
 have_headers()
 {
     python3 -c 'import os, sys, sysconfig
@@ -40,7 +48,8 @@ playground) have_wasm || need="clang-19 lld-19 wasi-libc libclang-rt-19-dev-wasm
 test | full)
     [ "$what" = test ] || have_clang || need="$need clang"
     have_cpp || need="$need g++"
-    have_numpy || need="$need python3 python3-numpy"
+    # The python3 of the PATH may be another one than Debian's, which apt's packages do not reach: there pip does.
+    have_numpy || numpy_by_pip || need="$need python3 python3-numpy"
     have_headers || need="$need python3-dev"
     # HIP text: a clang that knows AMD's GPUs, and their mathematical functions
     command -v clang-19 >/dev/null 2>&1 || like="$like clang-19 lld-19"
@@ -97,6 +106,10 @@ if [ -n "$need" ] && ! fetch $need; then
     tail -n 20 "$log" >&2
     echo "install: could not install $need; please install them by hand" >&2
     exit 1
+fi
+if [ "$what" = test ] || [ "$what" = full ]; then
+    have_numpy || { echo "install: $(command -v python3) has no numpy, and neither apt nor pip gave it one; please install it" >&2; exit 1; }
+    have_headers || { echo "install: $(command -v python3) has no Python.h; please install its headers" >&2; exit 1; }
 fi
 # Debian only recommends the run-time part of the sanitizers.
 if [ "$what" = full ] && ! have_clang; then
