@@ -21,4 +21,6 @@ while read -r file knobs; do
 done <bench/gpu_examples.txt
 wait
 cat "$work"/*.line
-echo "$(grep -l '^ok' "$work"/*.line | wc -l) passed, $(grep -l '^FAIL' "$work"/*.line | wc -l) failed"
+failed=$(grep -l '^FAIL' "$work"/*.line | wc -l)
+echo "$(grep -l '^ok' "$work"/*.line | wc -l) passed, $failed failed"
+[ "$failed" = 0 ]

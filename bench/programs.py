@@ -1,7 +1,7 @@
 """programs.py -- the tensor programs of examples/programs beside torch.compile of the same in torch, in one run.
 
 Usage: PYTHONPATH=build/py python3 bench/programs.py [--device cpu|cuda] [--dtype float32|float16|bfloat16]
-           [--rounds N] [--only NAME,...] [--json FILE] [--eager] [--least]
+           [--rounds N] [--only NAME,...] [--json FILE] [--eager] [--least] [--seconds N]
 
 Each program is held to numpy first (cpu) or to torch in float32 (cuda).  Then the two take turns, round by round; a
 round is as many calls as take a tenth of a second, and the median of the rounds counts, or with --least the least, for
@@ -117,6 +117,7 @@ def main():
     p.add_argument("--json")
     p.add_argument("--eager", action="store_true")
     p.add_argument("--least", action="store_true")
+    p.add_argument("--seconds", type=float, help="begin no program after so long")
     options = p.parse_args()
     options.dtype = options.dtype or ("float16" if options.device == "cuda" else "float32")
     names = sorted(os.path.basename(f)[:-3] for f in glob.glob(os.path.join(FOLDER, "*.py")))
@@ -124,8 +125,15 @@ def main():
     print("torch %s, %s, %s, %d threads" % (torch.__version__, options.device, options.dtype, torch.get_num_threads()))
     print("%-22s %9s %9s %7s %8s %8s %s" % ("program", "ours ms", "torch ms", "ratio", "first s", "torch s", "kernels"))
     rows = []
+    begun = time.time()
     for name in names:
-        row = measure(name, options)
+        if options.seconds and time.time() - begun > options.seconds:
+            print("%-22s not run: %g s have passed" % (name, options.seconds))
+            continue
+        try:
+            row = measure(name, options)
+        except Exception as why:  # one program that fails is a row, not the end
+            row = {"name": name, "wrong": "%s: %s" % (type(why).__name__, " ".join(str(why).split())[-400:])}
         rows.append(row)
         if "wrong" in row:
             print("%-22s WRONG: %s" % (name, row["wrong"]), flush=True)

@@ -16,6 +16,9 @@ trap 'rm -rf "$work"' EXIT
 export TILELANG_CACHE_DIR="$build/cache"
 nvrtc=$(sh tools/nvrtc.sh "$tl" 2>/dev/null) && [ -n "$nvrtc" ] && export TILELANG_NVRTC="$nvrtc"
 
+# numpy's types of 8-bit floats; arrays of them are tried where they can be had
+floats=$(sh tools/pip.sh ml_dtypes --no-deps) && floats=:$floats
+
 # part NAME COMMAND… takes one core; wide NAME COMMAND… keeps both busy; group NAME: what follows
 put() {
     { printf '%s\0' "$@" && printf '\0'; } >>"$work/queue"
@@ -46,7 +49,7 @@ tree() {
 # core comes longest first, then what takes both.
 
 suite_cpu() { # WORD FOLDER
-    part "$1Python package" $python PYTHONPATH="$2/py" TL="$2/tl" python3 test/py/run.py
+    part "$1Python package" $python PYTHONPATH="$2/py$floats" TL="$2/tl" python3 test/py/run.py
     part "$1command line" env TL="$2/tl" sh test/cli/run.sh
     part "$1documents" $python PYTHONPATH="$2/py" python3 test/doc/check.py "$2/tl"
     part "$1proofs" python3 test/proofs/run.py "$2/tl"

@@ -53,6 +53,7 @@ test | full)
     have_headers || need="$need python3-dev"
     # HIP text: a clang that knows AMD's GPUs, and their mathematical functions
     command -v clang-19 >/dev/null 2>&1 || like="$like clang-19 lld-19"
+    command -v llvm-objdump-19 >/dev/null 2>&1 || like="$like llvm-19"
     ls /usr/lib/*/amdgcn/bitcode/ocml.bc /opt/rocm/amdgcn/bitcode/ocml.bc 2>/dev/null | grep -q . || like="$like rocm-device-libs"
     # and one that knows gfx950, which is large
     [ "$what" = test ] || sh "$(dirname "$0")/zig.sh" --fetch >/dev/null 2>&1
