@@ -262,6 +262,11 @@ Status proc_run(Arena *a, const char *const *argv, const char *stdin_text, doubl
  * <= 0 means no limit. */
 Status proc_call(int (*fn)(void *), void *arg, double seconds, int *exit_code);
 
+/* ---- guard.c --------------------------------------------------------------------------------- */
+
+/* fn(arg); the signal, if one ended it that would have ended the process, else 0. */
+int guard_call(void (*fn)(void *), void *arg);
+
 /* ---- pool.c ---------------------------------------------------------------------------------- */
 
 typedef struct Pool Pool;

@@ -64,6 +64,12 @@ for form in 0 1 2 3; do
     *) failed=$((failed + 1)); echo "FAIL clamps.py form=$form: $text" ;;
     esac
 done
+# What NVRTC 13.0 crashes on: built all the same, and the kernel after it too.
+if "$tl" build test/gpu/kernel/crash.py N2=36 N11=256 N13=450 --target "cuda -arch=sm_90a" -q --no-cache >/dev/null 2>&1; then
+    passed=$((passed + 1))
+else
+    failed=$((failed + 1)); echo "FAIL crash.py"
+fi
 # The cache is asked with the flags of the compiler that built the kernel.
 TILELANG_CACHE_DIR=$(mktemp -d) && export TILELANG_CACHE_DIR
 "$tl" build examples/vector_add.py N=64 block_N=64 --target "cuda -arch=sm_80" -q >/dev/null 2>&1

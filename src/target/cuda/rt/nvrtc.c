@@ -303,7 +303,126 @@ static Status compile(Arena *a, const NvrtcApi *f, const ModuleSpec *s, const ch
     return st;
 }
 
+/* ---- when it crashes ------------------------------------------------------------------------- */
+
+typedef struct {
+    Arena *a;
+    const NvrtcApi *f;
+    const ModuleSpec *s;
+    const char *const *flags;
+    int nflag;
+    Module *out;
+    const char **why;
+    Status status;
+    FILE *file; /* of a child: what it found */
+} Call;
+
+static void call_here(void *arg)
+{
+    Call *c = arg;
+    c->status = compile(c->a, c->f, c->s, c->flags, c->nflag, c->out, c->why);
+}
+
+static void put_part(FILE *f, const void *at, size_t n)
+{
+    fwrite(&n, sizeof n, 1, f);
+    fwrite(at, 1, n, f);
+}
+
+static int call_in_child(void *arg)
+{
+    Call *c = arg;
+    call_here(c);
+    const Module *m = c->out;
+
+    if (c->status != STATUS_OK) {
+        put_part(c->file, *c->why, strlen(*c->why));
+    } else {
+        put_part(c->file, m->log, strlen(m->log));
+        put_part(c->file, m->binary, m->nbinary);
+        put_part(c->file, m->assembly, m->assembly ? strlen(m->assembly) : 0);
+    }
+    return fflush(c->file) == 0 ? (int)c->status : (int)STATUS_TOOL;
+}
+
+static char *take_part(Arena *a, FILE *f, size_t *n)
+{
+    if (fread(n, sizeof *n, 1, f) != 1)
+        return NULL;
+    char *at = NEWN(a, char, *n + 1);
+    return fread(at, 1, *n, f) == *n ? at : NULL;
+}
+
+/* In a process of its own; false when that crashed too. */
+static bool compile_apart(Call *c)
+{
+    enum { SECONDS = 300 };
+    int code = -1;
+    size_t n;
+
+    c->file = tmpfile();
+    if (!c->file || proc_call(call_in_child, c, SECONDS, &code) != STATUS_OK ||
+        (code != STATUS_OK && code != STATUS_TOOL)) {
+        if (c->file)
+            fclose(c->file);
+        return false;
+    }
+    rewind(c->file);
+    *c->out = (Module){0};
+    c->status = (Status)code;
+    if (c->status != STATUS_OK) {
+        const char *said = take_part(c->a, c->file, &n);
+        *c->why = said ? said : "NVRTC said nothing";
+    } else {
+        c->out->log = take_part(c->a, c->file, &n);
+        c->out->binary = take_part(c->a, c->file, &c->out->nbinary);
+        c->out->assembly = take_part(c->a, c->file, &n);
+    }
+    fclose(c->file);
+    return true;
+}
+
+static const char *without_unrolling(Arena *a, const char *text)
+{
+    static const char word[] = "#pragma unroll\n";
+    Str s;
+
+    str_init(&s, a);
+    for (const char *at; (at = strstr(text, word)); text = at + sizeof word - 2)
+        str_putn(&s, text, (size_t)(at - text)); /* the line stays, empty */
+    str_puts(&s, text);
+    return s.s;
+}
+
 static const char avoided[] = "avoided: ";
+
+/* NVRTC crashes on some texts.  It is done with in this process then, whose memory it may have
+ * spoilt: what it compiles from now on it compiles in children, that text without its unrolling. */
+static Status compile_safely(Arena *a, const NvrtcApi *f, const ModuleSpec *s,
+                             const char *const *flags, int nflag, Module *out, const char **why)
+{
+    static _Atomic bool has_crashed;
+    Call c = {a, f, s, flags, nflag, out, why, STATUS_TOOL, NULL};
+    ModuleSpec plain = *s;
+
+    if (!has_crashed && guard_call(call_here, &c) == 0)
+        return c.status;
+    if (has_crashed && compile_apart(&c))
+        return c.status;
+    has_crashed = true;
+    plain.source = without_unrolling(a, s->source);
+    c.s = &plain;
+    if (!compile_apart(&c)) {
+        *why = arena_printf(a, "NVRTC crashes on '%s', also without unrolled loops "
+                            "[compiler-fault]", s->name);
+        return STATUS_TOOL;
+    }
+    if (c.status == STATUS_OK)
+        out->log = arena_printf(a, "%sNVRTC crashes on this kernel; it is compiled without "
+                                "unrolled loops, and may be slow\n%s", avoided,
+                                out->log ? out->log : "");
+    return c.status;
+}
 
 /* The same text with an assembler that does less, or nothing, to it; what it was kept from goes
  * into the log. */
@@ -318,7 +437,7 @@ static Status compile_plainly(Arena *a, const NvrtcApi *f, const ModuleSpec *s,
     memcpy(plain + 1, flags, (size_t)nflag * sizeof *flags); /* the last flag stays the last */
     for (int i = 0; i < COUNT(less) && left && st == STATUS_OK; i++) {
         plain[0] = less[i];
-        st = compile(a, f, s, plain, nflag + 1, out, why);
+        st = compile_safely(a, f, s, plain, nflag + 1, out, why);
         left = st == STATUS_OK ? sass_fault(out->binary, out->nbinary) : NULL;
     }
     if (left) {
@@ -326,7 +445,9 @@ static Status compile_plainly(Arena *a, const NvrtcApi *f, const ModuleSpec *s,
                             s->name, left);
         return STATUS_TOOL;
     }
-    out->log = arena_printf(a, "%s%s\n%s", avoided, fault, out->log ? out->log : "");
+    out->log = arena_printf(a, "%sNVIDIA's assembler makes wrong code of this kernel (%s); it is "
+                            "assembled with less optimisation, and may be slow\n%s", avoided, fault,
+                            out->log ? out->log : "");
     return st;
 }
 
@@ -342,7 +463,7 @@ Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *c
         *why = no_nvrtc;
         return STATUS_TOOL;
     }
-    Status st = compile(a, &f, s, flags, nflag, out, why);
+    Status st = compile_safely(a, &f, s, flags, nflag, out, why);
     const char *fault = st == STATUS_OK ? sass_fault(out->binary, out->nbinary) : NULL;
     if (fault)
         st = compile_plainly(a, &f, s, flags, nflag, fault, out, why);
@@ -444,9 +565,7 @@ void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,
                                "the other: %.*s [wgmma-serialized]", (int)n, line), true);
     line = nvrtc_avoided(m->log, &n);
     if (line)
-        tell(arg, arena_printf(a, "NVIDIA's assembler makes wrong code of this kernel (%.*s); it "
-                               "is assembled with less optimisation, and may be slow "
-                               "[compiler-fault]", (int)n, line), true);
+        tell(arg, arena_printf(a, "%.*s [compiler-fault]", (int)n, line), true);
 }
 
 void nvrtc_audit(const Module *m, Kernel *k)
