@@ -439,10 +439,19 @@ static bool cuts_computed(const Widest *w, const Stmt *t)
     return c.yes;
 }
 
+/* Matrix units of GPUs may keep fewer bits of a sum of 8-bit floats than float32 has. */
+static bool sums_bytes(const Kernel *k, const Stmt *s)
+{
+    const Buffer *a = s->u.tile.region[0].buf;
+    return kernel_warp(k) > 1 && dtype_is_float(a->type) && dtype_bits(a->type) == 8;
+}
+
 static bool see_rounding(const Stmt *s, void *arg)
 {
     Widest *w = arg;
     stmt_visit_expr(s, see_cast, arg);
+    if (tile_does(s, TILE_MMA) && sums_bytes(w->k, s))
+        w->widest = MAX(w->widest, dtype_tolerance(DT_F16));
     if (tile_does(s, TILE_MMA) &&
         gemm_cuts(w->k, s) && cuts_computed(w, s))
         w->widest = MAX(w->widest, dtype_tolerance(DT_TF32));
