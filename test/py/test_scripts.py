@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 
@@ -118,3 +119,17 @@ def test_strict_and_json():
     code, text = run("--strict")
     assert code and "VERIFY: FAIL max_abs_err=" in text
     assert run("N=32")[0] == 0 and not script._Mode.strict
+
+
+def test_quickstart_of_the_readme():
+    """The kernel saved as matmul.py and the lines for numpy, as they are printed."""
+    with open(os.path.join(ROOT, "README.md")) as f:
+        text = f.read()
+    kernel = re.search(r"```python\n(.*?)```", text, re.S).group(1)
+    lines = next(b for b in re.findall(r"```py\n(.*?)```", text, re.S) if "import numpy" in b)
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "matmul.py"), "w") as f:
+            f.write(kernel)
+        env = dict(os.environ, PYTHONPATH=os.pathsep.join(os.path.abspath(p) for p in sys.path if p))
+        got = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, cwd=folder, env=env)
+    assert got.returncode == 0 and float(got.stdout) < 0.1, got.stdout + got.stderr
