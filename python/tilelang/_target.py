@@ -94,7 +94,11 @@ def _text(target):
 
 
 def has_gpu():
-    return _core.device_target() is not None
+    """Whether a GPU of this machine can be used."""
+    try:
+        return _core.device_target() is not None
+    except RuntimeError:
+        return False
 
 
 def device_arch():

@@ -181,7 +181,9 @@ void resources_text(tl_kernel *k, Str *out);
 void spec_from_device(tl_context *c, Arena *a, TargetSpec *spec);
 /* The first runtime's that has one; NULL: none has. */
 Gpu *context_device(tl_context *c, const Runtime **rt);
-bool device_target(tl_context *c, char *text, size_t n); /* with -arch=; false: no device */
+/* Of this machine's device, with -arch=.  False: none, and text says why one that is there cannot
+ * be used, if so. */
+bool device_target(tl_context *c, char *text, size_t n);
 
 /* bundle.c; all kernels are of one context, and held by the caller. */
 void bundle_write(const tl_bundle_part *given, int n, const tl_bundle_options *o, const char *dir);

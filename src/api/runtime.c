@@ -83,18 +83,28 @@ static Gpu *find_device(tl_context *c, const Runtime *rt, char *why, size_t nwhy
     return g;
 }
 
-Gpu *context_device(tl_context *c, const Runtime **rt)
+/* NULL: there is none; *why is about one that is there and cannot be used, or empty. */
+static Gpu *any_device(tl_context *c, const Runtime **rt, char *why, size_t nwhy)
 {
-    char why[400];
+    char said[400];
 
+    *why = 0;
     for (int i = 0; i < COUNT(table); i++) {
-        Gpu *g = table[i]->by_name ? NULL : find_device(c, table[i], why, sizeof why);
+        Gpu *g = table[i]->by_name ? NULL : find_device(c, table[i], said, sizeof said);
         if (g) {
             *rt = table[i];
             return g;
         }
+        if (!*why && !table[i]->by_name && strstr(said, DEVICE_UNUSABLE))
+            snprintf(why, nwhy, "%s", said);
     }
     return NULL;
+}
+
+Gpu *context_device(tl_context *c, const Runtime **rt)
+{
+    char why[400];
+    return any_device(c, rt, why, sizeof why);
 }
 
 /* What products of one architecture differ in is asked of the driver. */
@@ -126,7 +136,7 @@ void spec_from_device(tl_context *c, Arena *a, TargetSpec *spec)
 bool device_target(tl_context *c, char *text, size_t n)
 {
     const Runtime *rt;
-    Gpu *g = context_device(c, &rt);
+    Gpu *g = any_device(c, &rt, text, n);
 
     for (int i = 0; g && i < target_count; i++)
         if (runtime_find(target_table[i]->runtime) == rt)

@@ -123,14 +123,18 @@ static PyObject *empty_cache(PyObject *self, PyObject *unused)
     return NULL;
 }
 
-/* The target of this machine's device, as "cuda -arch=sm_90a", or None. */
+/* The target of this machine's device, as "cuda -arch=sm_90a", or None.  A device that is there and
+ * cannot be used is an error: what runs on the CPU instead would be slow without a word. */
 static PyObject *ask_device(PyObject *self, PyObject *unused)
 {
-    char text[64];
+    char text[400];
     (void)self, (void)unused;
     if (device_target(py.ctx, text, sizeof text))
         return PyUnicode_FromString(text);
-    Py_RETURN_NONE;
+    if (!*text)
+        Py_RETURN_NONE;
+    PyErr_Format(PyExc_RuntimeError, "%s; target=\"cpu\" compiles for the CPU", text);
+    return NULL;
 }
 
 /* main([word, …]): the command line; gives its exit code. */

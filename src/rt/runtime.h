@@ -7,6 +7,9 @@
 
 #include "rt/rt.h"
 
+/* At the end of why a device that is there cannot be opened: out of memory, taken by others. */
+#define DEVICE_UNUSABLE "[device-unusable]"
+
 /* NAME.c of a bundle is: text; for each part what `part` prints; rows of tl_parts[]; and NAME(…),
  * which calls tl_run_I_NAME(…) of the first part whose condition holds and that tl_able takes.  The
  * text defines tl_part, tl_state (with `why`), tl_said, tl_no, tl_enter, tl_leave and tl_able. */

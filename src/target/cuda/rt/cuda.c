@@ -186,7 +186,7 @@ static Status open_device(Arena *a, Gpu *g, const char **why)
     if (r == 0)
         r = cu->cuDevicePrimaryCtxRetain(&g->context, g->device);
     if (r != 0) {
-        *why = arena_printf(a, "the GPU cannot be used: %s [no-cuda-device]",
+        *why = arena_printf(a, "the GPU cannot be used: %s " DEVICE_UNUSABLE,
                             gpu_error(g, r, room, sizeof room));
         return STATUS_TOOL;
     }
