@@ -302,6 +302,51 @@ def test_ctrl_c_keeps_what_was_measured():
         assert len(lib.trials(1)) >= 2
 
 
+HANGS = """import ctypes, os, subprocess, sys, time
+from tilelang.autotuner import trial
+
+def hang(*_):
+    ctypes.PyDLL(None).pause()  # in C, with the GIL: no thread of Python runs beside it
+
+if sys.argv[1:]:
+    trial._once = hang
+    trial.serve(int(sys.argv[1]), int(sys.argv[2]))
+theirs, ours = os.pipe(), os.pipe()
+p = subprocess.Popen([sys.executable, __file__, str(theirs[0]), str(ours[1])], pass_fds=(theirs[0], ours[1]))
+os.close(theirs[0])
+os.close(ours[1])
+trial._send(theirs[1], {"torch": False, "inputs": None})
+assert trial._message(ours[0]) == "ready"
+trial._send(theirs[1], {"kernel": None, "told": None})
+time.sleep(0.5)
+print(p.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_child_that_hangs_ends_with_its_parent():
+    file = os.path.join(folder(), "hangs.py")
+    with open(file, "w") as f:
+        f.write(HANGS)
+    env = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))
+    p = subprocess.Popen([sys.executable, file], stdout=subprocess.PIPE, text=True, env=env)
+    child = int(p.stdout.readline())
+    os.kill(child, 0)  # it is there
+    p.kill()
+    p.wait()
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        try:
+            with open("/proc/%d/stat" % child) as f:
+                if f.read().rsplit(")", 1)[1].split()[0] == "Z":
+                    return
+        except OSError:
+            return
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    raise AssertionError("the child outlived its parent")
+
+
 def test_full_disk():
     class Full:
         def __init__(self, library):

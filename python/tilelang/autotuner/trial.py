@@ -240,9 +240,33 @@ def _samples(run, told):
                     quantiles=[(i + 0.5) / n for i in range(n)])
 
 
+class Tied:
+    """In the block this process ends with its parent, also one that was killed, and whatever it is doing:
+    the end of the parent's side of the pipe is a signal, whose default is to end the process."""
+
+    def __init__(self, fd):
+        import fcntl
+        import signal
+
+        self.fd, self.fcntl = fd, fcntl
+        signal.signal(signal.SIGIO, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGIO])
+        fcntl.fcntl(fd, fcntl.F_SETOWN, os.getpid())
+        self.plain = fcntl.fcntl(fd, fcntl.F_GETFL)
+
+    def __enter__(self):
+        self.fcntl.fcntl(self.fd, self.fcntl.F_SETFL, self.plain | os.O_ASYNC)
+        if select.select([self.fd], [], [], 0)[0]:  # it ended before, as it says nothing while one works
+            os._exit(1)
+
+    def __exit__(self, *why):
+        self.fcntl.fcntl(self.fd, self.fcntl.F_SETFL, self.plain)
+
+
 def serve(requests, answers):
     """Answer until the parent closes its pipe."""
     try:
+        tied = Tied(requests)
         hello = _message(requests)
         if hello["torch"]:
             import torch  # noqa: F401
@@ -251,7 +275,8 @@ def serve(requests, answers):
         while True:
             request = _message(requests)
             try:
-                answer = _once(request, inputs, kept), None
+                with tied:
+                    answer = _once(request, inputs, kept), None
             except Exception as why:
                 answer = None, "%s: %s" % (type(why).__name__, why)
             _send(answers, answer)
