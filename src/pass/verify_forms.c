@@ -1,7 +1,7 @@
 /* verify_forms.c -- the definition of each form: what may no longer appear once it holds.
  *
  * CHECKED   operators have as many operands as they take
- * NORMAL    no index counts from the end
+ * NORMAL    an index that is negative is outside, and does not count from the end: nothing to see
  * GRID      the grid has one to three dimensions, walked in panels of no negative width
  * HOW       every operator has a mechanism
  * ROLES     what is planned for a producer is a bulk copy, and belongs to a pipeline
@@ -56,27 +56,6 @@ static void checked_stmt(Verify *v, const Stmt *s)
 
     if (n >= 0 && s->u.tile.nregion < n)
         offence(v, "%d operands where %d are taken", s->u.tile.nregion, n);
-}
-
-static void check_from_start(Verify *v, int n, const Expr *const *at)
-{
-    int64_t i;
-
-    for (int d = 0; d < n && !(v->k->form & FORM_FLAT); d++)
-        if (expr_is_int(at[d], &i) && i < 0)
-            offence(v, "an index that counts from the end");
-}
-
-static void normal_stmt(Verify *v, const Stmt *s)
-{
-    if (s->kind == ST_STORE && !s->u.store.guard)
-        check_from_start(v, s->u.store.n, s->u.store.at);
-}
-
-static void normal_expr(Verify *v, const Expr *e)
-{
-    if (e->op == EX_LOAD && !e->guarded)
-        check_from_start(v, expr_nindex(e), e->kid);
 }
 
 static void grid_kernel(Verify *v)
@@ -271,7 +250,6 @@ static void split_kernel(Verify *v)
 
 static const Form form_table[] = {
     [FORM_BIT_CHECKED] = {.stmt = checked_stmt},
-    [FORM_BIT_NORMAL] = {.stmt = normal_stmt, .expr = normal_expr},
     [FORM_BIT_GRID] = {.kernel = grid_kernel},
     [FORM_BIT_HOW] = {.stmt = how_stmt},
     [FORM_BIT_ROLES] = {.stmt = roles_stmt},

@@ -61,8 +61,6 @@ TEST(forms_are_checked)
         {"", "            while bx < 2:\n                break\n", ""},
         {"PLACED", "            S[0] = 0.0\n", ""},
         {"", "            fill #0() args(0.0)\n", "0 operands where 1"},
-        {"NORMAL", "            A[bx, -1] = 0.0\n", "counts from the end"},
-        {"NORMAL", "            B[0] = A[bx, -1]\n", "counts from the end"},
         {"NOGRID", "            call sync_threads() mark \"persistent\"\n", "only persistent blocks need"},
         {"NOGRID", "            call sync_threads()\n", ""},
         {"NOEPOCH", "            reducer_init #0(R[0:+8])\n", "on a reducer"},
