@@ -156,6 +156,7 @@ full_suite() {
     wide "more random kernels" python3 test/random/run.py "$tl" --from 201 --count 1800
     wide "more random kernels, wider" python3 test/random/run.py "$tl" --from 100201 --count 10000 --final --text \
         --keep "$build/random" --done "$done/wide-seeds"
+    wide "more random indices" python3 test/proofs/index.py "$tl" --from 1001 --count 10000
     wide "more numbers" python3 test/numerics/check.py "$tl" --from 100 --trees 1900 \
         --pairs float32 float64 float8_e4m3fn float8_e5m2
     group "6 all GPU mutants"

@@ -57,6 +57,8 @@ test | full)
     ls /usr/lib/*/amdgcn/bitcode/ocml.bc /opt/rocm/amdgcn/bitcode/ocml.bc 2>/dev/null | grep -q . || like="$like rocm-device-libs"
     # and one that knows gfx950, which is large
     [ "$what" = test ] || sh "$(dirname "$0")/zig.sh" --fetch >/dev/null 2>&1
+    # what `tl prove` asks
+    have_library libz3.so.4 || like="$like libz3-4"
     # WGSL: a software adapter, and wgpu-native
     have_library libvulkan_lvp.so || like="$like mesa-vulkan-drivers"
     have_library libvulkan.so.1 || like="$like libvulkan1"

@@ -12,7 +12,27 @@ static const Opt opts[] = {
      offsetof(ProveOptions, html)},
 };
 
-static int prove(Job *j, const ProveOptions *o)
+/* "tl run …" with the words that this command was given. */
+static const char *with_words(Job *j, const ProveOptions *o, int nargs, const char **args,
+                              const char *text)
+{
+    static const char mark[] = "tl run …";
+    Str words, out;
+
+    str_init(&words, j->arena);
+    str_init(&out, j->arena);
+    str_puts(&words, "tl run");
+    for (int i = 0; i < nargs; i++)
+        str_printf(&words, " %s", args[i]);
+    if (o->common.target)
+        str_printf(&words, " --target '%s'", o->common.target);
+    for (const char *at; (at = strstr(text, mark)) != NULL; text = at + sizeof mark - 1)
+        str_printf(&out, "%.*s%s", (int)(at - text), text, words.s);
+    str_puts(&out, text);
+    return out.s;
+}
+
+static int prove(Job *j, const ProveOptions *o, int nargs, const char **args)
 {
     tl_options t = {.no_build = true, .prove = true};
     tl_kernel *k = NULL;
@@ -21,9 +41,9 @@ static int prove(Job *j, const ProveOptions *o)
     int code = job_compile(j, &o->common, &t, &k);
     if (code != EXIT_OK)
         return code;
-    const char *text = arena_strdup(j->arena, tl_kernel_text(k, TL_TEXT_PROOFS));
+    const char *text = with_words(j, o, nargs, args, tl_kernel_text(k, TL_TEXT_PROOFS));
     if (o->html) {
-        const char *page = tl_kernel_text(k, TL_TEXT_PROOFS_HTML);
+        const char *page = with_words(j, o, nargs, args, tl_kernel_text(k, TL_TEXT_PROOFS_HTML));
         if (file_write(j->arena, o->html, page, strlen(page), &why) != STATUS_OK)
             code = fail_text(EXIT_MACHINE, "%s", why);
     }
@@ -38,7 +58,7 @@ static int run(void *options, int nargs, const char **args)
     int code = job_open(&j, nargs, args);
 
     if (code == EXIT_OK)
-        code = prove(&j, options);
+        code = prove(&j, options, nargs, args);
     job_close(&j);
     return code;
 }
@@ -50,6 +70,7 @@ const Verb verb_prove = {
     .detail =
         "An access is proved in bounds, clipped by its instruction, guarded by a condition, or\n"
         "assumed; where values are found that need a guard or leave the bounds, they are shown.\n"
+        "z3 is asked where it is: libz3.so.4, pip's z3-solver, or the file of TILELANG_Z3.\n"
         "Ends with 1 if an access is wrong.\n\n"
         "    tl prove gemm.py M=100 --target 'cuda -arch=sm_90a' --html proofs.html\n",
     .opts = opts,

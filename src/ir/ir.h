@@ -730,7 +730,7 @@ typedef struct {
     char how;          /* 'r', 'w', 'a' for atomics */
     int count;         /* of the lowered kernel that this line became */
     const char *why;   /* the reasoning, or the guard */
-    const char *point; /* where it leaves its bounds: "bx=3, i=232"; NULL: none was found */
+    const char *point; /* where it leaves them: "bx=3, i=232"; NULL: none found; "": none, by z3 */
 } AccessNote;
 
 typedef VEC(Buffer *) BufferVec;

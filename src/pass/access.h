@@ -5,8 +5,9 @@
 #include "pass/pass.h"
 
 /* guard: the part of its bounds that was not proven; NULL: all of them were.  guarded: it is done
- * only where that holds.  maybe: it stands under a condition on what is in memory. */
-void access_note(Kernel *k, const Facts *f, Span at, const Buffer *b, const Expr *const *index,
+ * only where that holds.  maybe: it stands under a condition on what is in memory.
+ * f is as it was afterwards. */
+void access_note(Kernel *k, Facts *f, Span at, const Buffer *b, const Expr *const *index,
                  char how, const Expr *guard, bool guarded, bool maybe);
 void access_note_instr(Kernel *k, const Stmt *s);
 /* Accesses, loops and shared tiles of every kernel, by line.  With the source's text: as a page. */

@@ -25,15 +25,35 @@ static void note_access(Guards *g, const Buffer *b, const Expr *const *at, char 
         access_note(g->k, g->facts, g->at->span, b, at, how, ok, true, false);
 }
 
-/* What a store computes is computed where it is done. */
+/* What a store computes is computed where it is done.  False: it is done nowhere, or an index of it
+ * is out of memory, and what that reads is read in any case. */
+static bool assume_done(Guards *g)
+{
+    const Stmt *s = g->at;
+    bool stores = s->kind == ST_STORE, adds = s->kind == ST_ATOMIC;
+    const Buffer *b = stores ? s->u.store.buf : adds ? s->u.atomic.buf : NULL;
+    const Expr *const *at = stores ? s->u.store.at : s->u.atomic.at;
+
+    if (!b)
+        return true;
+    for (int d = 0; d < b->rank; d++)
+        if (expr_has_load(at[d]))
+            return false;
+    if (stores && s->u.store.guard)
+        facts_assume(g->facts, s->u.store.guard);
+    const Expr *ok = b->scope == MEM_GLOBAL ? region_guard(g->ir, g->facts, b, at) : NULL;
+    if (ok)
+        facts_assume(g->facts, ok);
+    return !ok || prove(g->ir, g->facts, ok) != PROOF_NO;
+}
+
 static void note_tile(Guards *g, const Buffer *b, const Expr *const *at, char how)
 {
     int m = facts_mark(g->facts);
+    bool certain = assume_done(g);
 
-    if (g->at->kind == ST_STORE && g->at->u.store.guard)
-        facts_assume(g->facts, g->at->u.store.guard);
     access_note(g->k, g->facts, g->at->span, b, at, how, region_guard(g->ir, g->facts, b, at),
-                false, g->loaded > 0);
+                false, g->loaded > 0 || !certain);
     facts_pop(g->facts, m);
 }
 

@@ -51,9 +51,10 @@ static const char *access_text(const Proofs *p, const AccessNote *n)
     case ACCESS_CLIPPED:
         return arena_printf(a, "%s by the instruction, %s", head, n->why);
     case ACCESS_GUARDED:
-        return n->point ? arena_printf(a, "%s by %s, which is needed: %s", head, n->why, n->point)
-                        : arena_printf(a, "%s by %s; no values were found that need it", head,
-                                       n->why);
+        head = arena_printf(a, "%s by %s", head, n->why);
+        return !n->point   ? arena_printf(a, "%s; no values were found that need it", head)
+               : *n->point ? arena_printf(a, "%s, which is needed: %s", head, n->point)
+                           : arena_printf(a, "%s, which always holds, by z3", head);
     case ACCESS_ASSUMED:
         return n->point ? arena_printf(a, "%s, and up to the call and its data: outside where %s",
                                        head, n->point)

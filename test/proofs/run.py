@@ -1,10 +1,12 @@
 """run.py TL -- `tl prove`: what it says of kernels is true.
 
 Kernels of test/kernel and random ones are looked at for two targets: nothing breaks, nothing is called wrong (they are all
-right in the simulator), and wherever values are shown that need a guard, the guard is false for them."""
+right in the simulator), and wherever values are shown that need a guard, the guard is false for them.  index.py draws
+kernels that are mostly wrong."""
 import glob
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -12,6 +14,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "test/random"))
 import gen
+import index
 
 SEEDS = [*range(1, 26), *range(100001, 100016)]
 TARGETS = ("cpu", "cuda -arch=sm_90a")
@@ -79,6 +82,30 @@ def outside(N=128):
 
     return main
 '''
+SOLVED = '''import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def solved():
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(X: T.Tensor((n,), "int32"), Y: T.Tensor((128,), "int32"), at: T.int32):
+        with T.Kernel(1, threads=128) as bx:
+            s = T.alloc_shared((128,), "int32")
+            tx = T.get_thread_binding()
+            s[tx] = X[tx]
+            T.sync_threads()
+            if (tx * 37) % 128 == 77:
+                Y[tx] = s[(tx * 7 + 3) % 129]
+            if at > 3000 and at % 37 == 5 and tx == 11:
+                Y[tx] = s[(at * 7 + tx) % 1021 - 800]
+            if (tx * 37) % 128 == 78:
+                Y[(tx * 7 + 102) % 129] = 1
+
+    return main
+'''
 passed = failed = 0
 
 
@@ -134,6 +161,31 @@ def kernels(tl, folder):
     print(f"{looked} kernels:", ", ".join(f"{n} {word}" for word, n in sorted(total.items())))
 
 
+def solved(tl, folder):
+    """What z3 adds: proofs, and values that nobody guesses; without it the same lines say less, and nothing else."""
+    path = os.path.join(folder, "solved.py")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(SOLVED)
+    words = [path, "--target", "cuda -arch=sm_80"]
+    code, out, err = prove(tl, *words)
+    if not os.environ.get("TILELANG_Z3") and "by z3" not in out:
+        print("libz3 is not here: what it adds is not looked at")
+        return
+    check("proved by z3", "line 17: 's' is read: proved, by z3" in out, out, err)
+    check("a guard that always holds", re.search(r"line 21: 'Y' is written: guarded by .*, which always holds, by z3", out), out)
+    m = re.search(r"line 19: 's' is read: assumed, .*outside where .*; see: tl (run .*)$", out, re.M)
+    check("values by z3", m, out)
+    if m:
+        seen = subprocess.run([tl, *shlex.split(m.group(1))], capture_output=True, text=True)
+        check("its command shows it", "solved.py:19" in seen.stderr and "out-of-bounds" in seen.stderr, m.group(1), seen.stderr)
+    env = dict(os.environ, TILELANG_Z3="/nowhere")
+    less = subprocess.run([tl, "prove", "-q", *words], capture_output=True, text=True, env=env)
+    check("without z3", less.returncode == 0 and "z3" not in less.stdout and "line 17: 's' is read: assumed" in less.stdout, less)
+    texts = [subprocess.run([tl, "build", "-q", "--source", *words], capture_output=True, text=True, env=e).stdout
+             for e in (os.environ, env)]
+    check("what is emitted is the same", texts[0] == texts[1] and texts[0], texts[0][:200], texts[1][:200])
+
+
 def words_of(tl):
     with tempfile.TemporaryDirectory() as folder:
         path, page = os.path.join(folder, "pick.py"), os.path.join(folder, "p.html")
@@ -159,6 +211,7 @@ def words_of(tl):
         check("assumed where memory decides", maybe == ["15", "17", "20", "21"], said)
         seen = subprocess.run([tl, "verify", out_path, "--sim", "-q", "--target", "cuda -arch=sm_80"], capture_output=True, text=True)
         check("the simulator finds it too", "outside.py:23" in seen.stderr and "out-of-bounds" in seen.stderr, seen.stderr)
+        solved(tl, folder)
         with open(page, encoding="utf-8") as f:
             text = f.read()
         check("a page", text.count("<pre>") == LOADED.count("\n") and 'class="assumed"' in text)
@@ -171,5 +224,6 @@ if __name__ == "__main__":
     words_of(program)
     with tempfile.TemporaryDirectory() as place:
         kernels(program, place)
+    check("random indices (test/proofs/index.py)", index.main([program, "--count", "150"]) == 0)
     print(f"{passed} passed, {failed} failed")
     sys.exit(failed != 0)

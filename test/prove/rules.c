@@ -1,5 +1,5 @@
 /* rules.c -- every rule of arith/rules.c holds: for all small numbers, and for all by z3. */
-#include "prove/z3.h"
+#include "arith/z3.h"
 #include "unit/expr_text.h"
 #include "test.h"
 
