@@ -3,13 +3,17 @@
  * needs   FORM_FLAT, FORM_SIMPLE
  *
  * The C compiler below moves arithmetic by itself but may not move a load past a store through
- * another pointer.  Only unguarded loads from on-chip buffers that the loop does not write move: to
- * read them once too often does no harm.  Loads under a lazy operator stay. */
+ * another pointer.  Only unguarded loads from on-chip buffers that the loop does not write move.
+ * A loop may not run at all, and its bounds be what keeps the index in the buffer: to read once too
+ * often does no harm only where the index is inside in any case.  Loads under a lazy operator stay. */
 #include "pass/pass.h"
 #include "ir/config.h"
 
 typedef struct {
     Ir *ir;
+    const Kernel *k;
+    const Facts *facts;
+    bool runs;     /* the loop does, at least once */
     Map written;   /* root buffers stored to in the loop */
     Map bound;     /* variables bound by the loop */
     bool opaque;   /* the loop holds something whose effects are not known here */
@@ -65,12 +69,27 @@ static const Expr *move(Hoist *h, const Expr *load)
     return v;
 }
 
+/* Elements of storage; -1: not known. */
+static int64_t stored(const Hoist *h, const Buffer *b)
+{
+    const Layout *l = b->id < h->k->plans.n ? h->k->plans.at[b->id].layout : NULL;
+    return !l ? buffer_static_size(b) : layout_is_fragment(l) ? fragment_slots(l) : layout_size(l);
+}
+
+static bool is_harmless(const Hoist *h, const Expr *load)
+{
+    if (h->runs || load->u.buf->rank == 0)
+        return true;
+    return expr_nindex(load) == 1 &&
+           bounds_within(bounds_of(h->facts, load->kid[0]), 0, stored(h, load->u.buf) - 1);
+}
+
 static const Expr *hoist_expr(Hoist *h, const Expr *e)
 {
     if (!expr_has_load(e))
         return e;
     if (e->op == EX_LOAD && !e->guarded && e->lanes == 1 && e->u.buf->scope != MEM_GLOBAL &&
-        is_fixed(h, e))
+        is_fixed(h, e) && is_harmless(h, e))
         return move(h, e);
     const Expr **kid = NEWN(h->ir->arena, const Expr *, e->nkid);
     bool lazy = e->op == EX_IF || e->op == EX_AND || e->op == EX_OR;
@@ -100,11 +119,11 @@ static const Stmt *hoist_stmt(void *hoist, const Stmt *s)
 
 static const Stmt *hoist(Ir *ir, const Stmt *s, void *arg)
 {
-    Hoist h = {.ir = ir};
+    Hoist h = *(const Hoist *)arg;
 
-    (void)arg;
     if (s->kind != ST_FOR || (s->u.loop.how != LOOP_VECTOR && s->u.loop.how != LOOP_SERIAL))
         return s;
+    h.runs = bounds_of(h.facts, s->u.loop.extent).lo >= 1;
     map_init(&h.written, ir->arena);
     map_init(&h.bound, ir->arena);
     map_init(&h.moved, ir->arena);
@@ -121,6 +140,12 @@ static const Stmt *hoist(Ir *ir, const Stmt *s, void *arg)
 
 void pass_opt_hoist(Kernel *k)
 {
-    if (!config_on(k->func, CONFIG_disable_cse))
-        k->body = stmt_map(k->ir, k->body, hoist, NULL);
+    Facts *f = facts_new(k->ir);
+    Hoist h = {.ir = k->ir, .k = k, .facts = f};
+
+    if (config_on(k->func, CONFIG_disable_cse))
+        return;
+    facts_kernel(f, k);
+    facts_body(f, k->body);
+    k->body = stmt_map(k->ir, k->body, hoist, &h);
 }
