@@ -10,7 +10,7 @@
 #include "isa/isa.h"
 
 enum { POINTS = 2048, CORNER_VARS = 10, SEARCH_VARS = 40, SPAN_MOST = 1 << 16, SMALL_MOST = 4096 };
-enum { LOADS_MOST = 8 };
+enum { LOADS_MOST = 8, SIZE_MOST = 1 << 20 };
 
 /* An element of a tensor, and the variable that stands for it in the search. */
 typedef struct {
@@ -313,14 +313,14 @@ static void add_known(Kernel *k, Search *s)
     }
 }
 
-/* Sizes are at least 1, and what is read fits its type. */
+/* Sizes are at least 1 and those of a tensor that can be made, and what is read fits its type. */
 static bool values_are_possible(const Kernel *k, const Search *s)
 {
     for (int i = 0; i < s->n; i++) {
         int64_t v = s->values[s->vars[i]->id];
         Bounds b = bounds_of_type(s->vars[i]->type);
         for (int d = 0; d < k->func->dims.n; d++)
-            if (k->func->dims.at[d] == s->vars[i] && v < 1)
+            if (k->func->dims.at[d] == s->vars[i] && (v < 1 || v > SIZE_MOST))
                 return false;
         if (bounds_known(b) && (v < b.lo || v > b.hi))
             return false;

@@ -106,7 +106,7 @@ class Run:
 
     def ask(self, words, z3=True):
         env = dict(os.environ) if z3 else dict(os.environ, TILELANG_Z3="/nowhere")
-        p = subprocess.run([self.tl, *words], capture_output=True, text=True, timeout=120, env=env)
+        p = subprocess.run([self.tl, *words], capture_output=True, text=True, timeout=300, env=env)
         return p.returncode, p.stdout, p.stderr
 
     def fault(self, words, line):
