@@ -1,14 +1,44 @@
 """The text of a function with its place in the file, and the names it can see."""
 
+import os
+import weakref
+
 from . import _core
+
+# Texts by the id of a code object: to look for one takes milliseconds, with the GIL.  Two code objects that are equal may
+# have texts that differ, since annotations leave no trace in them.
+_found = {}
+
+
+def _state(file):
+    """What a file that was changed differs in; None: it is no file."""
+    try:
+        found = os.stat(file)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def text_of(fn):
     """(file, text) where line n of the text is line n of the file: what stands before the function
     is blank, and an `if` holds its indentation."""
+    code = fn.__code__
+    key, state = id(code), _state(code.co_filename)
+    of, then, text = _found.get(key, (None, None, None))
+    if of is None or of() is not code or then != state:
+        text = _text_of(fn, code)
+        _found[key] = weakref.ref(code, lambda gone: _forget(key, gone)), state, text
+    return code.co_filename, text
+
+
+def _forget(key, gone):
+    if _found.get(key, (None,))[0] is gone:
+        del _found[key]
+
+
+def _text_of(fn, code):
     import inspect
 
-    code = fn.__code__
     try:
         lines, first = inspect.getsourcelines(code)
     except (OSError, TypeError, IndexError) as why:
@@ -32,7 +62,7 @@ def text_of(fn):
         lines = textwrap.dedent("".join(lines)).splitlines(True)
     else:
         text = "\n" * (first - 1)
-    return code.co_filename, text + "".join(lines)
+    return text + "".join(lines)
 
 
 def _defines(lines, name):

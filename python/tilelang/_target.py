@@ -6,6 +6,7 @@
     sim [-arch=sm_90a]   the kernel lowered for that GPU, run by the simulator on the CPU"""
 
 import contextlib
+import functools
 import os
 import threading
 
@@ -107,6 +108,13 @@ def device_arch():
     return target and _core.target(target)["arch"]
 
 
+@functools.lru_cache(64)
+def _read(text):
+    """(as it is said, as it is told to the compiler)"""
+    found = _core.target(text)
+    return found["said"], found["told"]
+
+
 def determine_target(target="auto", return_object=False):
     """The target in the compiler's words."""
     if target is None:
@@ -120,7 +128,7 @@ def determine_target(target="auto", return_object=False):
         here = _core.device_target() or "cpu"
         text = str(_current[-1]) if _current else here.split()[0]
     word, blank, rest = text.partition(" ")
-    text = _core.target(word.lower() + blank + rest)["said"]
+    text = _read(word.lower() + blank + rest)[0]
     if not return_object:
         return text
     made = Target(text)
@@ -130,4 +138,4 @@ def determine_target(target="auto", return_object=False):
 
 def told(text):
     """determine_target's answer with the name of what it is lowered for: "cuda …" for "sim …"."""
-    return _core.target(text)["told"]
+    return _read(text)[1]

@@ -2,7 +2,9 @@
 
 import logging
 import os
+import sys
 import threading
+import time
 
 import numpy as np
 
@@ -244,6 +246,30 @@ for n in range(50, 60):
 print("end")  # with builds under way
 """ % os.path.dirname(os.path.abspath(__file__))
     assert "end" in alone(text)
+
+
+def test_the_switch_interval_is_set_back():
+    before, seen = sys.getswitchinterval(), []
+
+    @tilelang.jit(out_idx=[-1], target="cpu", background=True)
+    def scale(N):
+        seen.append(sys.getswitchinterval())
+
+        @T.prim_func
+        def main(A: T.Tensor((N,), "float32"), B: T.Tensor((N,), "float32")):
+            with T.Kernel(T.ceildiv(N, 64), threads=64) as bx:
+                for i in T.Parallel(64):
+                    if bx * 64 + i < N:
+                        B[bx * 64 + i] = A[bx * 64 + i] * 7
+
+        return main
+
+    near(scale(33)(ramp(33)), 7 * ramp(33))
+    assert tilelang.wait(60)
+    until = time.monotonic() + 10
+    while sys.getswitchinterval() != before and time.monotonic() < until:
+        time.sleep(0.01)  # by the thread that built it, when it looks for another job
+    assert sys.getswitchinterval() == before and min(seen) < before, (before, seen)
 
 
 def test_timeout_and_number_of_threads():

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import subprocess
+import linecache
 import sys
 import types
 
@@ -142,6 +143,22 @@ def test_files_that_change():
         os.utime(path, (1, 1))
         with raises(OSError, "has changed", "fill"):
             module.make()
+
+
+def test_texts_of_equal_code():
+    """Two functions whose code is equal, and whose annotations, of which it says nothing, are not."""
+    from tilelang import _source
+
+    text = "def fill(A):\n    A: %s\n    return A\n"
+    made = []
+    for n, note in enumerate(("int", "float")):
+        name, spaces = "<equal %d>" % n, {}
+        linecache.cache[name] = (1, None, (text % note).splitlines(True), name)
+        exec(compile(text % note, name, "exec"), spaces)
+        made.append(spaces["fill"])
+    assert made[0].__code__.co_code == made[1].__code__.co_code
+    texts = [_source.text_of(f)[1] for f in made * 2]
+    assert texts == [text % "int", text % "float"] * 2, texts
 
 
 def test_signatures():

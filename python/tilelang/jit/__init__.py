@@ -350,6 +350,9 @@ class JITFunc:
         """Values by name in the order of the signature, defaults in, and those it has no name
         for; a parameter **name is taken apart."""
         params = self._impl.signature.parameters
+        values = self._bind_plain(params, args) if not keys else None
+        if values is not None:
+            return values, {}
         spread = [n for n, p in params.items() if p.kind is p.VAR_KEYWORD]
         known = keys if spread else {k: v for k, v in keys.items() if k in params}
         bound = self._impl.signature.bind(*args, **known)
@@ -358,6 +361,22 @@ class JITFunc:
         for name in spread:
             values.update(values.pop(name))
         return values, {k: v for k, v in keys.items() if k not in known}
+
+    def _bind_plain(self, params, args):
+        """The same for positions alone, which are most calls; None where it takes more."""
+        plain = self.__dict__.get("_defaults")
+        if plain is None:
+            plain = all(p.kind is p.POSITIONAL_OR_KEYWORD for p in params.values()) and \
+                tuple((n, p.default, p.default is not p.empty) for n, p in params.items())
+            self._defaults = plain
+        if plain is False or len(args) > len(plain):
+            return None
+        values = {n: x for (n, _, _), x in zip(plain, args)}
+        for n, x, has in plain[len(args):]:
+            if not has:
+                return None
+            values[n] = x
+        return values
 
     def parse_args(self, *args, **keys):
         """((what is fixed when compiling), None), {tensors}"""
@@ -641,9 +660,8 @@ class JITImpl:
         opened = self._opened(values)
         rest = {n: v for n, v in {**values, **extra}.items() if n not in opened}
         key = _freeze(rest), tuple(opened), target
-        opened = {n: dynamic(n) for n in opened}
-        return self._generic_of(key, lambda: self._make_lazy((), {**rest, **opened}, target)
-                                if opened else None)
+        return self._generic_of(key, lambda: self._make_lazy(
+            (), {**rest, **{n: dynamic(n) for n in opened}}, target) if opened else None)
 
     def _lazy_background(self, args, keys):
         """A kernel that may still be built; the generic one takes its calls until then."""

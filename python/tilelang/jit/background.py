@@ -6,8 +6,13 @@ finished is put in place by one assignment, which every later call sees."""
 import atexit
 import collections
 import os
+import sys
 import threading
 import time
+
+LINGER = 30.0       # seconds that a thread waits for another job: to start one costs a call 0.3 ms
+PAUSE = 0.003       # seconds before a build begins: the call that asked for it comes first
+SWITCH = 0.00002    # seconds after which a call that waits for the GIL is given it, while something is built
 
 
 def _threads():
@@ -21,8 +26,24 @@ def _threads():
     return max(1, min(4, (os.cpu_count() or 1) // 2))
 
 
+class _Switch:
+    """Python hands the GIL over every 5 ms; a call must not wait that long for what is traced beside it."""
+
+    before = None
+
+    def short(self):
+        if self.before is None:
+            self.before = sys.getswitchinterval()
+            sys.setswitchinterval(min(SWITCH, self.before))
+
+    def back(self):
+        before, self.before = self.before, None
+        if before is not None and sys.getswitchinterval() <= SWITCH:  # nobody has set it since
+            sys.setswitchinterval(before)
+
+
 class _Builder:
-    """Jobs in the order they came; a thread ends when there are none left for it."""
+    """Jobs in the order they came; a thread ends when there were none for it for a while."""
 
     def __init__(self):
         self.reset()
@@ -32,10 +53,13 @@ class _Builder:
         self.waiting = collections.deque(jobs)
         self.running = []
         self.threads = []
+        self.free = 0  # threads that wait for a job
         self.stopped = False
+        self.switch = _Switch()
 
     def after_fork(self):
         """Threads do not come along: what they had begun waits again."""
+        self.switch.back()
         self.reset(self.running + list(self.waiting))
 
     def submit(self, job):
@@ -46,7 +70,10 @@ class _Builder:
             self._start()
 
     def _start(self):
-        if self.waiting and not self.stopped and len(self.threads) < _threads():
+        most = _threads()
+        if self.free >= len(self.waiting):
+            self.changed.notify_all()
+        elif self.waiting and not self.stopped and len(self.threads) < most:
             thread = threading.Thread(target=self._work, name="tilelang background", daemon=True)
             self.threads.append(thread)
             thread.start()
@@ -56,11 +83,17 @@ class _Builder:
             if done is not None:
                 self.running.remove(done)
                 self.changed.notify_all()
+            if not self.running and not self.waiting:
+                self.switch.back()
+            self.free += 1
+            self.changed.wait_for(lambda: self.waiting or self.stopped, LINGER)
+            self.free -= 1
             if not self.waiting or self.stopped:
                 self.threads.remove(threading.current_thread())
                 return None
             job = self.waiting.popleft()
             self.running.append(job)
+            self.switch.short()
             return job
 
     def _work(self):
@@ -69,6 +102,7 @@ class _Builder:
         _core.give_way(True)  # calls of other threads come first
         job = self._next(None)
         while job is not None:
+            time.sleep(PAUSE)
             job()
             job = self._next(job)
 
@@ -93,6 +127,7 @@ class _Builder:
         with self.changed:
             self.stopped = True
             self.waiting.clear()
+            self.changed.notify_all()
             threads = list(self.threads)
         for thread in threads:
             thread.join()
