@@ -239,7 +239,7 @@ TILES = dict(block_M=[64, 128, 256], block_N=[64, 128, 192, 256], block_K=[32, 6
              threads=[128, 256])
 HEADS = dict(block_M=[64, 128, 192], block_N=[32, 64, 96, 128], stages=[1, 2, 3], threads=[128, 256, 384])
 ROWS = dict(rows=[1, 2, 4, 8], chunk=[512, 1024, 2048, 4096], threads=[64, 128, 256, 512])
-PANELS = dict(block_M=[8, 16, 32, 64, 128], block_N=[32, 64, 128, 256, 512], threads=[64, 128, 256, 512])
+PANELS = dict(block_M=[4, 8, 16, 32, 64, 128], block_N=[32, 64, 128, 256, 512], threads=[64, 128, 256, 512])
 
 # name: (function, arguments to calibrate with, arguments to judge by, space)
 KERNELS = {
@@ -251,7 +251,7 @@ KERNELS = {
                          dict(B=8, H=8, S=4096, D=64, causal=True), Space(**HEADS)),
     "convolution": (convolution, dict(N=16, C=128, H=56, W=56, F=128), dict(N=32, C=256, H=28, W=28, F=256), Space(**TILES)),
     "softmax": (softmax, dict(M=8192, N=4096), dict(M=2048, N=16384), Space(**ROWS, stages=[0, 2])),
-    "norm": (norm, dict(M=8192, N=4096), dict(M=16384, N=8192), Space(**dict(ROWS, threads=[32, 64, 128, 256, 512], rows=[1, 2, 4, 8, 16]))),
+    "norm": (norm, dict(M=8192, N=4096), dict(M=16384, N=8192), Space(**dict(ROWS, threads=[32, 64, 128, 256, 512], rows=[1, 2, 3, 4, 8, 16]))),
     "gemv": (gemv, dict(N=8192, K=8192), dict(N=28672, K=4096),
              Space(block_N=[1, 2, 4, 8, 16, 32], block_K=[128, 256, 512, 1024, 2048], threads=[32, 64, 128, 256])),
     "columns": (columns, dict(M=8192, N=8192), dict(M=4096, N=28672), Space(**PANELS)),
