@@ -210,6 +210,10 @@ audit: py
 release:
 	@sh tools/release.sh $(BUILD)/release $(ARCHES)
 
+# make bench-tune [WHEELS=DIR] [SECONDS=N]: tuning here and by Helion, of wheels in DIR or installed; SECONDS: its budget a kernel
+bench-tune: py
+	@PYTHONPATH=$(BUILD)/py python3 bench/tune/peers.py $(if $(WHEELS),--wheels $(WHEELS)) $(if $(SECONDS),--seconds $(SECONDS)) $(ARGS)
+
 # make gate [UPDATE="reason"]: times against bench/gate/MACHINE.json, which UPDATE writes anew
 gate: $(BUILD)/tl
 	@$(PYTHON) tools/gate.py $(BUILD)/tl $(if $(UPDATE),--update "$(UPDATE)") $(ARGS)
@@ -217,4 +221,4 @@ gate: $(BUILD)/tl
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: release gate site playground audit bench-original all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean
+.PHONY: release gate site playground audit bench-original bench-tune all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean

@@ -209,7 +209,8 @@ static int most_stages(const Kernel *k)
     return most;
 }
 
-/* [{blocks, threads, shared, fragments, stages, persistent, mma}] of each launch, as lowered. */
+/* [{blocks, threads, extra, shared, fragments, stages, persistent, mma}] of each launch, as
+ * lowered; extra: of its threads those of a producer, which hold no tiles. */
 static PyObject *launches_of(const PyKernel *p)
 {
     const Func *f = p->k->build.func, *tile = p->k->build.tile;
@@ -223,8 +224,9 @@ static PyObject *launches_of(const PyKernel *p)
             blocks *= (double)n;
         }
         PyObject *one = Py_BuildValue(
-            "{sd si sL sd si si ss}", "blocks", blocks, "threads", kernel_launch_threads(k),
-            "shared", (long long)MAX(k->launch.shared_bytes, k->arena_bytes), "fragments",
+            "{sd si si sL sd si si ss}", "blocks", blocks, "threads", kernel_launch_threads(k),
+            "extra", k->extra_threads, "shared",
+            (long long)MAX(k->launch.shared_bytes, k->arena_bytes), "fragments",
             i < tile->kernels.n ? fragment_bytes(tile->kernels.at[i]) : 0.0, "stages",
             most_stages(k), "persistent", k->persistent, "mma", mma_of(k));
         if (!one || PyList_Append(list, one) < 0)

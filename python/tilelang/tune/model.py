@@ -31,7 +31,8 @@ REGISTERS_OTHER = 40     # of a thread, beside its tiles
 def occupancy(launch, machine):
     """(blocks of a launch that a multiprocessor holds, registers that a thread asks for)"""
     threads = max(launch["threads"], 32)
-    registers = launch["fragments"] / 4 / threads + REGISTERS_OTHER
+    holders = max(threads - launch.get("extra", 0), 32)  # a producer's threads hold no tiles
+    registers = launch["fragments"] / 4 / holders + REGISTERS_OTHER
     held = min(registers, 255)
     shared = machine["shared_block"] + SHARED_RESERVED
     fits = min(shared // (launch["shared"] + SHARED_RESERVED), THREADS_MOST // threads,
