@@ -4,8 +4,9 @@
  *
  * The C compiler below moves arithmetic by itself but may not move a load past a store through
  * another pointer.  Only unguarded loads from on-chip buffers that the loop does not write move.
- * A loop may not run at all, and its bounds be what keeps the index in the buffer: to read once too
- * often does no harm only where the index is inside in any case.  Loads under a lazy operator stay. */
+ * A loop may not run at all, and its bounds be what keeps the index in the buffer: to read once
+ * too often does no harm only where the index is inside in any case.  Loads under a lazy operator
+ * stay. */
 #include "pass/pass.h"
 #include "ir/config.h"
 
