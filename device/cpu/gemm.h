@@ -32,10 +32,10 @@
 #endif
 #endif
 
-/* 24 accumulators, 3 of B and a broadcast in 32 registers; 12 + 2 + 1 in 16; SSE has no fused
+/* 24 accumulators, 3 of B and a broadcast in 32 registers, with NEON as with AVX-512; 12 + 2 + 1 in 16; SSE has no fused
    multiply-add and needs a register for the product. */
 #ifndef TL_MR
-#if TL_VB == 64
+#if TL_VB == 64 || defined(__aarch64__)
 #define TL_MR 8
 #define TL_NV 3
 #elif TL_VB == 32
@@ -379,7 +379,8 @@ TL_FUSED(f64, double, TlVd, TlVdu)
 #undef TL_GROUP
 
 /* --- bf16 in pairs, f32 sums -----------------------------------------------------------------
-   Only where vdpbf16ps exists (it flushes denormal products); elsewhere bf16 is packed as f32.
+   Only where vdpbf16ps exists (it flushes denormal products); elsewhere bf16 is packed as f32, or
+   multiplied as in mmla.h.
    k counts pairs. A: row-major bf16, read in place.
    B_s (k, j): (j/NR)*NR*KT + (k/2)*NR*2 + (j%NR)*2 + k%2, KT even, odd k filled with zero. */
 #if defined(TL_GEMM_BF16) && defined(__AVX512BF16__) && TL_VB == 64
@@ -410,8 +411,9 @@ TL_KERNELS(bf16, uint16_t, uint16_t, float, int32_t, TlVf, TlVfu, 2)
 /* --- 8-bit integers, int32 sums --------------------------------------------------------------
    A: row major, k filled with zeros up to a multiple of G; k counts groups.
    B_s (k, j): (j/NR)*NR*KT + (k/G)*NR*G + (j%NR)*G + k%G, KT a multiple of G.
-     s8   both int8, only with vpdpbusd (TL_HAS_S8_DOT), G = 4. A is int8 as it lies in memory; B is
-          stored as b ^ 0x80, a byte 128 too large, and each row starts at -128 * sum of its A.
+     s8   both int8, only with vpdpbusd or sdot (TL_HAS_S8_DOT), G = 4. A is int8 as it lies in
+          memory. sdot takes B so, vpdpbusd as b ^ 0x80, a byte 128 too large, and each row starts
+          at -128 * sum of its A.
      i16  every mix of int8 and uint8, everywhere: A_s and B_s are TlWide, G = TL_WIDE_GROUP. */
 #if defined(TL_GEMM_S8) && \
     ((defined(__AVX512VNNI__) && TL_VB == 64) || (defined(__AVXVNNI__) && TL_VB == 32))
@@ -440,6 +442,18 @@ typedef int TlVdot __attribute__((vector_size(TL_VB)));
 #define TL_START(i) (Vec){0} + bias[i]
 #define TL_GROUP 4
 #define TL_DO(c, s, b) { const TlVi w = (TlVi){0} + (s); c = TL_DOT4(c, b, w); }
+TL_KERNELS(s8, int8_t, int8_t, int32_t, int32_t, TlVi, TlViu, 4)
+#undef TL_DO
+#undef TL_GROUP
+#undef TL_START
+#endif
+
+#if defined(TL_GEMM_S8) && defined(__ARM_FEATURE_DOTPROD)
+#define TL_HAS_S8_DOT 1
+#define TL_BIAS_s8 TL_NO_BIAS
+#define TL_START(i) {0}
+#define TL_GROUP 4
+#define TL_DO(c, s, b) __asm__("sdot %0.4s, %1.16b, %2.4b[0]" : "+w"(c) : "w"(b), "w"(s));
 TL_KERNELS(s8, int8_t, int8_t, int32_t, int32_t, TlVi, TlViu, 4)
 #undef TL_DO
 #undef TL_GROUP

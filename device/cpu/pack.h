@@ -45,6 +45,12 @@ static inline TlVf tl_load_f16(const uint16_t *p)
     V8h h;
     __builtin_memcpy(&h, p, sizeof h);
     return (TlVf)__builtin_ia32_vcvtph2ps256(h);
+#elif defined(__aarch64__) && TL_VB == 16
+    TlVf x;
+    double h; /* four of them */
+    __builtin_memcpy(&h, p, sizeof h);
+    __asm__("fcvtl %0.4s, %1.4h" : "=w"(x) : "w"(h));
+    return x;
 #else
     float t[TL_VF];
     for (int i = 0; i < TL_VF; i++)
@@ -388,7 +394,9 @@ static __attribute__((unused)) void tl_pack_at_##sfx(Dst *restrict q, long lda, 
 #ifdef TL_HAS_BF16_DOT
 TL_PACK_GROUPS(bf16x2, uint16_t, uint16_t, 2, TL_PLAIN)
 #endif
-#ifdef TL_HAS_S8_DOT
+#if defined(TL_HAS_S8_DOT) && defined(__aarch64__)
+TL_PACK_GROUPS(s8, int8_t, int8_t, 4, TL_PLAIN)
+#elif defined(TL_HAS_S8_DOT)
 TL_PACK_GROUPS(s8, int8_t, int8_t, 4, TL_FLIP_SIGN)
 #endif
 #ifdef TL_AMX

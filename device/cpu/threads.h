@@ -70,8 +70,33 @@ static void *tl_stack(char *top, void (*fn)(tl_thread *), tl_thread *t)
     *--sp = 0;
     return sp;
 }
+#elif defined(__aarch64__)
+/* gcc has no naked functions there.  What a function must keep: x19 to x30, d8 to d15. */
+void tl_switch(void **save, void *load) __attribute__((visibility("hidden")));
+void tl_start(void) __attribute__((visibility("hidden")));
+__asm__(".text\n .p2align 4\n tl_switch:\n"
+        "stp x19, x20, [sp, #-160]!\n stp x21, x22, [sp, #16]\n stp x23, x24, [sp, #32]\n"
+        "stp x25, x26, [sp, #48]\n stp x27, x28, [sp, #64]\n stp x29, x30, [sp, #80]\n"
+        "stp d8, d9, [sp, #96]\n stp d10, d11, [sp, #112]\n stp d12, d13, [sp, #128]\n"
+        "stp d14, d15, [sp, #144]\n mov x9, sp\n str x9, [x0]\n mov sp, x1\n"
+        "ldp x21, x22, [sp, #16]\n ldp x23, x24, [sp, #32]\n ldp x25, x26, [sp, #48]\n"
+        "ldp x27, x28, [sp, #64]\n ldp x29, x30, [sp, #80]\n ldp d8, d9, [sp, #96]\n"
+        "ldp d10, d11, [sp, #112]\n ldp d12, d13, [sp, #128]\n ldp d14, d15, [sp, #144]\n"
+        "ldp x19, x20, [sp], #160\n ret\n"
+        "tl_start:\n mov x0, x19\n blr x20\n brk #0\n");
+
+static void *tl_stack(char *top, void (*fn)(tl_thread *), tl_thread *t)
+{
+    void **sp = (void **)((uintptr_t)top & ~(uintptr_t)63) - 20;
+    for (int i = 0; i < 20; i++)
+        sp[i] = 0;
+    sp[0] = t;                     /* x19 */
+    sp[1] = (void *)(uintptr_t)fn; /* x20 */
+    sp[11] = (void *)tl_start;     /* x30 */
+    return sp;
+}
 #else
-#error "kernels with threads need an x86-64 machine"
+#error "kernels with threads need an x86-64 or aarch64 machine"
 #endif
 
 static __attribute__((noinline, unused)) void tl_yield(tl_thread *t)

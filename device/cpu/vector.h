@@ -1,12 +1,12 @@
 /* vector.h -- whole vectors of f32, for loops that are not left to the C compiler.
  *
- * Those are loops with an exponential, which AVX-512 has an instruction for that no C expression
+ * Those are loops with an exponential, which AVX-512 has instructions for that no C expression
  * becomes; loops that fold, which want more than one accumulator; and loops whose results go past
  * the caches.  Inline assembly, since compilers differ in the names of builtins. */
 #ifndef TL_VECTOR_H
 #define TL_VECTOR_H
 
-#if TL_VECTOR_BYTES >= 32
+#if TL_VECTOR_BYTES >= 32 || defined(__aarch64__)
 
 typedef float tl_v __attribute__((vector_size(TL_VECTOR_BYTES), may_alias));
 typedef float tl_vu __attribute__((vector_size(TL_VECTOR_BYTES), aligned(4), may_alias));
@@ -18,7 +18,27 @@ TL_INLINE tl_v tl_vsplat(float x) { return x - (tl_v){0}; }
 TL_INLINE tl_v tl_vload(const float *p) { return *(const tl_vu *)p; }
 TL_INLINE void tl_vstore(float *p, tl_v x) { *(tl_vu *)p = x; }
 
+/* m is all ones or all zeros in each lane */
+TL_INLINE tl_v tl_vchoose(tl_vi m, tl_v a, tl_v b)
+{
+    return (tl_v)(((tl_vi)a & m) | ((tl_vi)b & ~m));
+}
+
 /* p is aligned to the vector.  Other threads see it after tl_vfence. */
+#if defined(__aarch64__)
+TL_INLINE void tl_vstream(float *p, tl_v x) { *(tl_v *)p = x; } /* past the caches only in pairs */
+TL_INLINE void tl_vfence(void) {}
+
+/* b when one is NaN */
+TL_INLINE tl_v tl_vabove(tl_v a, tl_v b) { return tl_vchoose((tl_vi)(a > b), a, b); }
+TL_INLINE tl_v tl_vbelow(tl_v a, tl_v b) { return tl_vchoose((tl_vi)(a < b), a, b); }
+TL_INLINE tl_v tl_vsqrt(tl_v x)
+{
+    tl_v r;
+    __asm__("fsqrt %0.4s, %1.4s" : "=w"(r) : "w"(x));
+    return r;
+}
+#else
 TL_INLINE void tl_vstream(float *p, tl_v x)
 {
     __asm__ volatile("vmovntps %1, %0" : "=m"(*(tl_v *)p) : "v"(x));
@@ -39,11 +59,13 @@ TL_INLINE tl_v tl_vbelow(tl_v a, tl_v b)
     return r;
 }
 
-/* m is all ones or all zeros in each lane */
-TL_INLINE tl_v tl_vchoose(tl_vi m, tl_v a, tl_v b)
+TL_INLINE tl_v tl_vsqrt(tl_v x)
 {
-    return (tl_v)(((tl_vi)a & m) | ((tl_vi)b & ~m));
+    tl_v r;
+    __asm__("vsqrtps %1, %0" : "=v"(r) : "v"(x));
+    return r;
 }
+#endif
 
 /* The other operand when one is NaN. */
 TL_INLINE tl_v tl_vmax(tl_v a, tl_v b) { return tl_vchoose((tl_vi)(b != b), a, tl_vabove(a, b)); }
@@ -60,12 +82,6 @@ TL_INLINE tl_v tl_vbelow_nan(tl_v a, tl_v b)
 }
 
 TL_INLINE tl_v tl_vabs(tl_v x) { return (tl_v)((tl_vi)x & 0x7fffffff); }
-TL_INLINE tl_v tl_vsqrt(tl_v x)
-{
-    tl_v r;
-    __asm__("vsqrtps %1, %0" : "=v"(r) : "v"(x));
-    return r;
-}
 TL_INLINE tl_v tl_vrsqrt(tl_v x) { return 1.0f / tl_vsqrt(x); }
 TL_INLINE tl_v tl_vrcp(tl_v x) { return 1.0f / x; }
 

@@ -31,6 +31,8 @@ enum {
     HAS_BYTE_DOTS = 1u << 13,   /* sums of products of 8-bit integers */
     HAS_BF16_DOTS = 1u << 14,   /* sums of products of bfloat16 */
     HAS_TILE_REGS = 1u << 15,   /* both on registers that hold a matrix */
+    HAS_SIGNED_DOTS = 1u << 22, /* HAS_BYTE_DOTS where both are signed */
+    HAS_PAIR_DOTS = 1u << 23,   /* both for two rows and two columns at once */
 };
 
 enum { GEMM_TN = 1, GEMM_NT = 2 }; /* operands of a GEMM stored K x M, N x K */

@@ -291,7 +291,7 @@ static bool is_on_device(Gpu *g, const void *p)
 }
 
 /* From the first element to behind the last: strides may leave holes. */
-static int64_t span_bytes(const SimArg *a)
+int64_t arg_span_bytes(const SimArg *a)
 {
     int64_t last = 0, n = 1;
     bool strided = false;
@@ -318,7 +318,7 @@ static Status copy_in(CopyCall *q, const SimArg *args)
             q->tensor[i] = from;
             continue;
         }
-        int64_t n = span_bytes(&args[i]);
+        int64_t n = arg_span_bytes(&args[i]);
         Status s = reserve(q, &q->m->tensor[i], MAX(n, 1));
         if (s != STATUS_OK)
             return s;
@@ -340,7 +340,7 @@ static Status copy_out(CopyCall *q, const SimArg *args, const uint8_t *use)
     for (int i = 0; i < f->params.n; i++) {
         if (!f->params.at[i].buf || !(use[i] & 2) || q->tensor[i] != q->m->tensor[i].at)
             continue;
-        int64_t n = span_bytes(&args[i]);
+        int64_t n = arg_span_bytes(&args[i]);
         DevicePtr to = (DevicePtr)(uintptr_t)args[i].data;
         int r = n == 0 ? 0
                 : is_on_device(g, args[i].data)
@@ -359,7 +359,7 @@ static Status run_there(CopyCall *q, const Run *r)
     Status s = copy_in(q, r->args);
 
     for (int i = 0; i < m->func->params.n; i++)
-        nbytes[i] = m->func->params.at[i].buf ? span_bytes(&r->args[i]) : 0;
+        nbytes[i] = m->func->params.at[i].buf ? arg_span_bytes(&r->args[i]) : 0;
     if (s == STATUS_OK)
         s = r->timing ? gpu_time(m, r->b, (uint64_t *)q->tensor, nbytes, r->timing, r->seconds,
                                  q->text, q->ntext)

@@ -11,7 +11,7 @@ enum { FLAGS_MOST = 64, ALIGNMENT = 64, LARGE_PAGE = 2 << 20, WORTH_LARGE_PAGE =
 
 /* ---- the compiler ---------------------------------------------------------------------------- */
 
-static const char *on_path(Arena *a, const char *name)
+const char *path_find(Arena *a, const char *name)
 {
     const char *path = getenv("PATH");
 
@@ -28,27 +28,27 @@ static const char *on_path(Arena *a, const char *name)
 }
 
 /* CC may have words of its own: "gcc -O1", "ccache gcc". */
-static const char *choose_compiler(Arena *a, const char **words, const char **why)
+static const char *choose_compiler(Arena *a, const char *said, const char *const *names,
+                                   const char *none, const char **words, const char **why)
 {
-    static const char *const names[] = {"cc", "gcc", "clang"};
-    const char *wish = getenv("CC");
+    const char *wish = getenv(said);
 
     wish += wish ? strspn(wish, " \t") : 0;
     *words = "";
     if (wish && *wish) {
         const char *name = arena_strndup(a, wish, strcspn(wish, " \t"));
-        const char *found = on_path(a, name);
+        const char *found = path_find(a, name);
         if (!found)
-            *why = arena_printf(a, "CC names '%s', which is not an executable on PATH", name);
+            *why = arena_printf(a, "%s names '%s', which is not an executable on PATH", said, name);
         *words = wish + strlen(name) + strspn(wish + strlen(name), " \t");
         return found;
     }
-    for (int i = 0; i < COUNT(names); i++) {
-        const char *found = on_path(a, names[i]);
+    for (int i = 0; names[i]; i++) {
+        const char *found = path_find(a, names[i]);
         if (found)
             return found;
     }
-    *why = "no C compiler: install gcc or clang, or set CC to one";
+    *why = none;
     return NULL;
 }
 
@@ -70,13 +70,14 @@ static int own_words(Arena *a, const char *words, bool flags, const char **out, 
     return n;
 }
 
-Status compiler_find(Arena *a, Compiler *c, const char **why)
+Status compiler_find_named(Arena *a, Compiler *c, const char *said, const char *const *names,
+                           const char *none, const char **why)
 {
     ProcResult r;
 
     if (c->path)
         return STATUS_OK;
-    const char *words, *path = choose_compiler(a, &words, why);
+    const char *words, *path = choose_compiler(a, said, names, none, &words, why);
     if (!path)
         return STATUS_TOOL;
     words = arena_strdup(a, words);
@@ -97,6 +98,13 @@ Status compiler_find(Arena *a, Compiler *c, const char **why)
     c->path = path;
     c->words = words;
     return STATUS_OK;
+}
+
+Status compiler_find(Arena *a, Compiler *c, const char **why)
+{
+    static const char *const names[] = {"cc", "gcc", "clang", NULL};
+    return compiler_find_named(a, c, "CC", names,
+                               "no C compiler: install gcc or clang, or set CC to one", why);
 }
 
 static const char *const common_flags[] = {
@@ -141,7 +149,7 @@ const char *const *compiler_flags(Arena *a, const Compiler *c, const TargetSpec 
     *n = 0;
     for (int i = 0; i < COUNT(common_flags); i++)
         f[(*n)++] = common_flags[i];
-    f[(*n)++] = arena_printf(a, "-march=%s", spec->arch);
+    f[(*n)++] = spec->march ? spec->march : arena_printf(a, "-march=%s", spec->arch);
     if (spec->vector_bytes == 64)
         f[(*n)++] = "-mprefer-vector-width=512";
     (void)c;

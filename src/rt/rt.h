@@ -19,8 +19,12 @@ typedef struct {
     bool is_clang;
 } Compiler;
 
+const char *path_find(Arena *a, const char *name); /* a program on PATH; NULL: there is none */
 /* $CC, else cc, gcc, clang on PATH. */
 Status compiler_find(Arena *a, Compiler *c, const char **why);
+/* What the environment's `said` names, else the first of names (up to a NULL) that is there. */
+Status compiler_find_named(Arena *a, Compiler *c, const char *said, const char *const *names,
+                           const char *none, const char **why);
 /* Everything but the file names, in a fixed order.  extra: words of the user's compile_flags. */
 const char *const *compiler_flags(Arena *a, const Compiler *c, const TargetSpec *spec,
                                   const char *extra, int *n);
@@ -145,6 +149,7 @@ Status device_build(Arena *a, Compiler *c, const ModuleSpec *s, const DeviceComp
 int occupancy(const Machine *m, int threads, int64_t registers, int64_t shared_bytes,
               const char **limit, int *warps_most);
 
+int64_t arg_span_bytes(const SimArg *a); /* from its first element to its last */
 Status gpu_load(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **m, const char **why);
 void gpu_unload(Loaded *m);
 /* Host memory is copied there and what is written back; pointers of the device are taken as they

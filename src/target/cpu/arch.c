@@ -1,11 +1,13 @@
 /* arch.c -- the words of -mcpu=: the processor at hand, or a level that a bundle is built for. */
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 #include <unistd.h>
 #include "target/cpu/emit.h"
 
-/* Levels a bundle can be built for.  Cache sizes are fixed, so that a bundle is the same bytes
+/* Levels a kernel can be built for.  Cache sizes are fixed, so that a bundle is the same bytes
  * wherever it is built. */
 static const struct {
     const char *arch;
@@ -18,7 +20,25 @@ static const struct {
     {"sapphirerapids", 64, true, true, true},   {"znver4", 64, true, true, false},
 };
 
-enum { L1_BYTES = 32 << 10, L2_BYTES = 1 << 20, L3_BYTES = 32 << 20 };
+enum { L1_BYTES = 32 << 10, L2_BYTES = 1 << 20, L3_BYTES = 32 << 20, NEON_BYTES = 16 };
+
+/* The same of aarch64.  The C compiler gets the architecture and its extensions, since compilers
+ * learn the names of processors years after those are there; caches are those that the makers'
+ * documents have: of a core, l3 of all. */
+static const struct {
+    const char *arch, *march;
+    bool sdot, mmla; /* mmla: of bytes and of bfloat16 */
+    int l1_kib, l2_kib, l3_mib;
+} arm_table[] = {
+    {"armv8-a", "-march=armv8-a", false, false, 32, 1024, 32},
+    {"armv8.2-a", "-march=armv8.2-a+fp16+dotprod", true, false, 64, 1024, 32},
+    {"neoverse-n1", "-march=armv8.2-a+fp16+dotprod", true, false, 64, 1024, 32},
+    {"neoverse-v1", "-march=armv8.4-a+fp16+bf16+i8mm", true, true, 64, 1024, 32},
+    {"neoverse-n2", "-march=armv8.5-a+fp16+bf16+i8mm", true, true, 64, 1024, 32},
+    {"neoverse-v2", "-march=armv8.5-a+fp16+bf16+i8mm", true, true, 64, 1024, 114},
+    {"apple-m1", "-march=armv8.5-a+fp16", true, false, 128, 3072, 8},
+    {"apple-m2", "-march=armv8.6-a+fp16", true, true, 128, 4096, 8},
+};
 
 static int64_t cache_bytes(int name, int64_t otherwise)
 {
@@ -44,7 +64,8 @@ static int64_t last_level_bytes(void)
 static void tell_machine(TargetSpec *s)
 {
     s->machine.has = HAS_ONE_THREAD | (s->has_vnni ? HAS_BYTE_DOTS : 0) |
-                     (s->has_bf16 ? HAS_BF16_DOTS : 0) | (s->has_amx ? HAS_TILE_REGS : 0);
+                     (s->has_bf16 ? HAS_BF16_DOTS : 0) | (s->has_amx ? HAS_TILE_REGS : 0) |
+                     (s->has_sdot ? HAS_SIGNED_DOTS : 0) | (s->has_mmla ? HAS_PAIR_DOTS : 0);
 }
 
 /* By cpuid, and by which registers the kernel saves: __builtin_cpu_supports reads a variable of
@@ -77,6 +98,19 @@ static void ask_cpu(TargetSpec *s)
     s->has_bf16 = __get_cpuid_count(7, 1, &a, &b, &c, &d) && a & BF16;
     s->has_amx = s->has_vnni && s->has_bf16 && cpu_has_tiles();
 }
+#elif defined(__aarch64__)
+enum { ASIMDDP = 1u << 20 };                  /* AT_HWCAP */
+enum { I8MM = 1u << 13, BF16 = 1u << 14 };    /* AT_HWCAP2 */
+
+static void ask_cpu(TargetSpec *s)
+{
+    unsigned long also = getauxval(AT_HWCAP2);
+
+    s->is_arm = true;
+    s->march = "-mcpu=native";
+    s->has_sdot = getauxval(AT_HWCAP) & ASIMDDP;
+    s->has_mmla = s->has_bf16 = s->has_sdot && also & I8MM && also & BF16;
+}
 #else
 static void ask_cpu(TargetSpec *s)
 {
@@ -84,9 +118,16 @@ static void ask_cpu(TargetSpec *s)
 }
 #endif
 
+static void forget_level(TargetSpec *s)
+{
+    s->has_vnni = s->has_bf16 = s->has_amx = s->is_arm = s->has_sdot = s->has_mmla = false;
+    s->march = NULL;
+}
+
 void cpu_start(Arena *a, TargetSpec *s)
 {
     (void)a;
+    forget_level(s);
     s->arch = "native";
     s->vector_bytes = 16;
     s->l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, L1_BYTES);
@@ -103,6 +144,29 @@ void cpu_settle(TargetSpec *s)
     m->cache_bytes = s->l3_bytes;
     m->core_bytes = s->l2_bytes;
     m->tiles_gemm = cpu_tiles_gemm;
+    if (s->is_arm != cpu_is_arm && s->runtime && !strcmp(s->runtime, s->target->runtime))
+        s->runtime = "cross";
+}
+
+static bool arm_level(TargetSpec *s, const char *arch)
+{
+    for (int i = 0; i < COUNT(arm_table); i++) {
+        if (strcmp(arm_table[i].arch, arch))
+            continue;
+        forget_level(s);
+        s->arch = arm_table[i].arch;
+        s->march = arm_table[i].march;
+        s->vector_bytes = NEON_BYTES;
+        s->is_arm = true;
+        s->has_sdot = arm_table[i].sdot;
+        s->has_bf16 = s->has_mmla = arm_table[i].mmla;
+        tell_machine(s);
+        s->l1_bytes = arm_table[i].l1_kib << 10;
+        s->l2_bytes = arm_table[i].l2_kib << 10;
+        s->l3_bytes = (int64_t)arm_table[i].l3_mib << 20;
+        return true;
+    }
+    return false;
 }
 
 static bool spec_level(TargetSpec *s, const char *arch)
@@ -110,6 +174,7 @@ static bool spec_level(TargetSpec *s, const char *arch)
     for (int i = 0; i < COUNT(level_table); i++) {
         if (strcmp(level_table[i].arch, arch))
             continue;
+        forget_level(s);
         s->arch = level_table[i].arch;
         s->vector_bytes = level_table[i].vector_bytes;
         s->has_vnni = level_table[i].vnni;
@@ -121,7 +186,7 @@ static bool spec_level(TargetSpec *s, const char *arch)
         s->l3_bytes = L3_BYTES;
         return true;
     }
-    return false;
+    return arm_level(s, arch);
 }
 
 static bool take_cpu(Arena *a, TargetSpec *s, const char *value, const char **why)
@@ -136,7 +201,9 @@ static bool take_cpu(Arena *a, TargetSpec *s, const char *value, const char **wh
         return true;
     str_init(&known, a);
     for (int i = 0; i < COUNT(level_table); i++)
-        str_printf(&known, "%s%s", i ? ", " : "", level_table[i].arch);
+        str_printf(&known, "%s, ", level_table[i].arch);
+    for (int i = 0; i < COUNT(arm_table); i++)
+        str_printf(&known, "%s%s", i ? ", " : "", arm_table[i].arch);
     *why = arena_printf(a, "unknown CPU '%s'; known are native, %s [target-unknown]", value,
                         known.s);
     return false;
@@ -149,7 +216,7 @@ static const char *show_cpu(Arena *a, const TargetSpec *s)
 }
 
 const TargetOption cpu_options[] = {
-    {"-mcpu=", take_cpu, show_cpu, "the processor: native, x86-64-v3, …"},
+    {"-mcpu=", take_cpu, show_cpu, "the processor: native, x86-64-v3, neoverse-n1, …"},
     {"-march=", take_cpu, NULL, "the same"},
     {"-model=", NULL, NULL, "nothing depends on the model of a CPU"},
     {0},
@@ -161,5 +228,7 @@ const char *cpu_suggest(Arena *a, const char *word)
 
     for (int i = 0; i < COUNT(level_table); i++)
         known |= !strcmp(word, level_table[i].arch);
+    for (int i = 0; i < COUNT(arm_table); i++)
+        known |= !strcmp(word, arm_table[i].arch);
     return known ? arena_printf(a, "cpu -mcpu=%s", word) : NULL;
 }

@@ -556,7 +556,7 @@ static const unsigned char *const part_text[PART_COUNT] = {
     [PART_VECTOR] = device_cpu_vector_h,   [PART_GEMM] = device_cpu_gemm_h,
     [PART_AMX] = device_cpu_amx_h,         [PART_PACK] = device_cpu_pack_h,
     [PART_TILE] = device_cpu_tile_h,       [PART_THREADS] = device_cpu_threads_h,
-    [PART_RANDOM] = device_cpu_random_h,
+    [PART_RANDOM] = device_cpu_random_h,   [PART_MMLA] = device_cpu_mmla_h,
 };
 
 /* The parts include each other by name; pasted in order they need not. */

@@ -19,6 +19,7 @@ typedef enum {
     PART_AMX,
     PART_PACK,
     PART_TILE,
+    PART_MMLA,
     PART_RANDOM,
     PART_THREADS,
     PART_COUNT
@@ -94,6 +95,11 @@ extern const Mech cpu_amx;  /* GEMMs on tile registers */
 extern const Mech cpu_view; /* not done: what reads the tile reads something else */
 
 /* arch.c */
+#if defined(__aarch64__)
+enum { cpu_is_arm = true };
+#else
+enum { cpu_is_arm = false };
+#endif
 extern const TargetOption cpu_options[];
 void cpu_start(Arena *a, TargetSpec *s);
 void cpu_settle(TargetSpec *s);

@@ -117,11 +117,22 @@ static void declare_dots(Emit *e, const char *name, bool bytes)
                       "#endif\n", name);
 }
 
+/* On aarch64: by two rows and two columns where the level has that. */
+static void declare_pairs(Emit *e, const char *name, bool bytes)
+{
+    cpu_of(e)->part[PART_MMLA] = true;
+    str_printf(&e->decls, "TL_TILE_PAIRS(%s, %s)\n", name,
+               bytes ? "s8, int8_t, int32_t" : "bf16, uint16_t, float");
+}
+
 static void declare(Emit *e, const char *name, DType a, DType b, DType c)
 {
     const char *ta = c_storage_type(a), *tb = c_storage_type(b);
+    bool bytes = c == DT_I32 && a == DT_I8 && b == DT_I8;
 
-    if (c == DT_I32 && a == DT_I8 && b == DT_I8)
+    if (e->spec->has_mmla && (bytes || (c == DT_F32 && a == DT_BF16 && b == DT_BF16)))
+        declare_pairs(e, name, bytes);
+    else if (bytes)
         declare_dots(e, name, true);
     else if (c == DT_I32)
         str_printf(&e->decls, "TL_TILE_BYTES(%s, i16, TlWide, TL_WIDE_GROUP, %s, %s, %s, %s)\n",

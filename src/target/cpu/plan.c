@@ -37,6 +37,13 @@ static bool can_amx(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
     return has_bytes(t) || has_bf16(t);
 }
 
+static bool can_mmla(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
+{
+    (void)k, (void)who;
+    *why = "products of two rows and two columns";
+    return has_bytes(t) || has_bf16(t);
+}
+
 static bool can_bf16dot(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
     (void)k, (void)who;
@@ -418,10 +425,18 @@ static const Mech bf16dot = {.name = "bf16dot", .ops = OPS(gemm), .needs = HAS_B
 static const Mech vnni = {.name = "vnni", .ops = OPS(gemm), .needs = HAS_BYTE_DOTS,
                           .can = can_vnni, .lower = lower_gemm, .overwrites = true};
 
+static const Mech mmla = {.name = "mmla", .ops = OPS(gemm), .needs = HAS_PAIR_DOTS,
+                          .can = can_mmla, .plan = warn_narrow, .lower = lower_gemm,
+                          .overwrites = true};
+
+static const Mech sdot = {.name = "sdot", .ops = OPS(gemm), .needs = HAS_SIGNED_DOTS,
+                          .can = can_vnni, .lower = lower_gemm, .overwrites = true};
+
 static const Mech simd = {.name = "simd", .ops = OPS(gemm), .can = can_simd, .plan = warn_narrow,
                           .lower = lower_gemm, .overwrites = true};
 
 static const Mech scalar = {.name = "scalar", .ops = OPS(gemm), .plan = warn_slow,
                             .own_loops = true};
 
-const Mech *const cpu_mechs[] = {&cpu_view, &cpu_amx, &bf16dot, &vnni, &simd, &scalar, NULL};
+const Mech *const cpu_mechs[] = {&cpu_view, &cpu_amx, &mmla, &bf16dot, &vnni, &sdot,
+                                  &simd, &scalar, NULL};
