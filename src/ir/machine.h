@@ -32,6 +32,7 @@ enum {
     HAS_BF16_DOTS = 1u << 14,   /* sums of products of bfloat16 */
     HAS_TILE_REGS = 1u << 15,   /* both on registers that hold a matrix */
     HAS_SIGNED_DOTS = 1u << 22, /* HAS_BYTE_DOTS where both are signed */
+    HAS_QUAD_MMA = 1u << 24,    /* MMAs of four times eight lanes */
     HAS_PAIR_DOTS = 1u << 23,   /* both for two rows and two columns at once */
 };
 

@@ -11,7 +11,9 @@ enum {
 
 enum {
 #define MMA(m, n, k, c, a, b, level) MMA_##m##_##n##_##k##_##c##_##a##_##b,
+#define QUADS(c, lanes) QUADS_##c,
 #include "isa/mma.def"
+#undef QUADS
 #undef MMA
     MMA_COUNT
 };
@@ -19,7 +21,10 @@ enum {
 static const Mma mma_table[MMA_COUNT] = {
 #define MMA(m, n, k, c, a, b, level)                                                               \
     {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, .own = NULL},
+#define QUADS(c, lanes)                                                                            \
+    {16, 16, 4, {DT_F16, DT_F16, (DType)PTX_##c}, {"f16", "f16", #c}, .own = "m8n8k4"},
 #include "isa/mma.def"
+#undef QUADS
 #undef MMA
 };
 
@@ -106,7 +111,12 @@ static const Isa isa_table[] = {
     {ISA_MMA, "mma.m" #m "n" #n "k" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,        \
      DONE_AT_ONCE, QUEUE_NONE, SINCE(level), MMA_LANES, 0, "C += A B",                             \
      &mma_table[MMA_##m##_##n##_##k##_##c##_##a##_##b]},
+#define QUADS(c, lanes)                                                                            \
+    {ISA_MMA, "mma.m16n16k4." #c ".f16.f16", BY_WARP, "rra", PROXY_GENERIC, DONE_AT_ONCE,          \
+     QUEUE_NONE, WITH(HAS_QUAD_MMA), LANES(QUADS_A, QUADS_B, lanes), 0, "C += A B",                \
+     &mma_table[QUADS_##c]},
 #include "isa/mma.def"
+#undef QUADS
 #undef MMA
 #define MFMA(m, n, k, c, a, b, needs, lanes, arg, narg, own)                                       \
     {ISA_MMA, "mfma." #m "x" #n "x" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,        \

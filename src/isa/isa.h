@@ -14,7 +14,8 @@ typedef struct {
     int m, n, k;
     DType type[3];       /* of A, B, C */
     const char *word[3]; /* as PTX spells them */
-    const char *own;     /* mfma.def: the builtin, and what it takes; scaled.def: the kind */
+    const char *own;     /* mfma.def: the builtin, and what it takes; scaled.def: the kind;
+                          * mma.def: the shape that it is several of */
     const char *arg;
     int narg;
     int per;             /* scales along k of a row of A or column of B; 0: it has none */

@@ -2,10 +2,12 @@
 # Usage: kernels.sh TL  -- every run of test/kernel lowered for GPUs, simulated after every pass, and its text run on the host;
 #        kernels.sh TL made-up  -- lowered for the machine of src/target/template, like no other, and simulated as it is at the end;
 #        kernels.sh TL gfx90a|gfx942|gfx950  -- the same for AMD's, and their text run on the host
+#        kernels.sh TL sm_70 [FILE…]  -- as the first, for that one
 #        kernels.sh TL without PASSES  -- the first, with these opt_ passes left out
 #
 # A run may say --cuda=TAG: on NVIDIA's GPUs and the made-up one it is refused with that tag; --hip=TAG on AMD's; --sm_80=TAG, --template=TAG, --gfx90a=TAG, ...: on that one.
-tl=$1 skip=${3:+--skip=$3}
+tl=$1 skip=
+[ "${2:-}" = without ] && skip=--skip=$3
 cd "$(dirname "$0")/../.." || exit 2
 log=$(mktemp -d) || exit 2
 trap 'rm -rf "$log"' EXIT
@@ -67,6 +69,17 @@ case ${2:-} in
 template | gfx*)
     all $2 test/kernel/[a-m]*.py >"$log/a" &
     all $2 test/kernel/[n-z]*.py >"$log/b"
+    ;;
+sm_70)
+    [ $# -gt 2 ] || set -- "$1" "$2" test/kernel/*.py
+    shift 2
+    half=$((($# + 1) / 2)) first=
+    while [ "$half" -gt 0 ]; do
+        first="$first $1" half=$((half - 1))
+        shift
+    done
+    all sm_70 $first >"$log/a" &
+    all sm_70 "$@" >"$log/b"
     ;;
 *)
     all sm_80 test/kernel/*.py test/gpu/kernel/cluster.py test/gpu/kernel/descriptor.py test/gpu/kernel/peer.py >"$log/a" &

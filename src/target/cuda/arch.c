@@ -28,7 +28,7 @@ static const Model model_table[] = {
 };
 
 enum { DEFAULT = 80, WITH_A = 90, WITH_F = 100 };
-enum { AMPERE = 80, ADA = 89, HOPPER = 90, BLACKWELL = 100, BLACKWELL_RTX = 120 };
+enum { VOLTA = 70, AMPERE = 80, ADA = 89, HOPPER = 90, BLACKWELL = 100, BLACKWELL_RTX = 120 };
 
 static int find(int level)
 {
@@ -83,7 +83,7 @@ static bool has_tensor_memory(int level, bool specific)
 static uint32_t features(int level, bool specific)
 {
     return HAS_THREADS | HAS_VECTORS | HAS_HALF_BYTES | HAS_HALF_PAIRS | HAS_ROLES |
-           HAS_PROXY | HAS_OWN_TEXT |
+           HAS_PROXY | HAS_OWN_TEXT | (level == VOLTA ? HAS_QUAD_MMA | HAS_PACKED_K : 0) |
            (level >= AMPERE ? HAS_ASYNC_COPY | HAS_CUT_FLOAT32 : 0) |
            (level >= ADA ? HAS_BYTE_PAIRS : 0) | (level >= HOPPER ? HAS_BULK_COPY : 0) |
            (level >= HOPPER && specific ? HAS_MOVED_REGS : 0) |
@@ -210,6 +210,13 @@ const TargetOption cuda_options[] = {
 void cuda_start(Arena *a, TargetSpec *s)
 {
     cuda_read_arch(a, NULL, s);
+}
+
+/* NVRTC 13 does not know Volta. */
+void cuda_settle(TargetSpec *s)
+{
+    if (s->machine.level == VOLTA && s->runtime && !strcmp(s->runtime, s->target->runtime))
+        s->runtime = "cuda12";
 }
 
 /* "sm_90a", and the tags of products. */

@@ -102,6 +102,7 @@ extern const TargetOption cuda_options[];
 const char *cuda_read_arch(Arena *a, const char *word, TargetSpec *s);
 const char *cuda_read_model(Arena *a, const char *word, TargetSpec *s);
 void cuda_start(Arena *a, TargetSpec *s);
+void cuda_settle(TargetSpec *s); /* after all words */
 const char *cuda_suggest(Arena *a, const char *word);
 
 #endif

@@ -241,7 +241,11 @@ static void declare_mma(Cuda *c, const char *name, const Isa *isa)
     str_printf(o, "TL_DEVICE void %s(%s *c, const %s *a, const %s *b%s)\n{\n", name,
                register_type(m->type[MMA_C]), in, in,
                m->per ? ", uint32_t scale_a, uint32_t scale_b" : "");
-    str_printf(o, "    asm(\"mma.sync.aligned.m%dn%dk%d.row.col.", m->m, m->n, m->k);
+    str_puts(o, "    asm(\"mma.sync.aligned.");
+    if (m->own && !m->per)
+        str_printf(o, "%s.row.col.", m->own);
+    else
+        str_printf(o, "m%dn%dk%d.row.col.", m->m, m->n, m->k);
     if (m->per)
         str_printf(o, "kind::%s.block_scale.scale_vec::%dX.", m->own, m->per);
     str_printf(o, "%s.%s.%s.%s%s \"\n        \"", m->word[MMA_C], m->word[MMA_A], m->word[MMA_B],

@@ -3,14 +3,15 @@
 
 const Target target_cuda = {
     .name = "cuda",
-    .doc = "NVIDIA GPUs through CUDA C: cuda -arch=sm_80; sm_100a and later were never run, only "
-           "compiled and simulated",
+    .doc = "NVIDIA GPUs through CUDA C: cuda -arch=sm_80; sm_70, sm_100a and later were never run, "
+           "only compiled and simulated",
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
     .keys = "cuda gpu nvidia",
     .runtime = "cuda",
     .options = cuda_options,
     .more_options = target_block_options,
     .start = cuda_start,
+    .settle = cuda_settle,
     .read_arch = cuda_read_arch,
     .read_model = cuda_read_model,
     .suggest = cuda_suggest,

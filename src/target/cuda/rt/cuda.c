@@ -250,22 +250,24 @@ static double peak(const Gpu *g, DType t)
     return rate * (g->facts.clock_khz * 1e-6) * g->facts.units;
 }
 
+#define CUDA_RUNTIME                                                                               \
+    .compiler = "NVRTC", .language = "CUDA C", .ending = "cu", .fast_math = "--use_fast_math",     \
+    .line_info = "-lineinfo", .bundle = &cuda_bundle, .all_flags = nvrtc_flags,                    \
+    .flags = nvrtc_wishes, .warn = nvrtc_warn, .audit = nvrtc_audit, .resources = nvrtc_tell,      \
+    .open = cuda_open, .peak = peak, DEVICE_RUNS
+
 const Runtime runtime_cuda = {
     .name = "cuda",
-    .compiler = "NVRTC",
-    .language = "CUDA C",
-    .ending = "cu",
-    .fast_math = "--use_fast_math",
-    .line_info = "-lineinfo",
-    .bundle = &cuda_bundle,
     .find = nvrtc_find,
     .build = nvrtc_build,
-    .all_flags = nvrtc_flags,
-    .flags = nvrtc_wishes,
-    .warn = nvrtc_warn,
-    .audit = nvrtc_audit,
-    .resources = nvrtc_tell,
-    .open = cuda_open,
-    .peak = peak,
-    DEVICE_RUNS,
+    CUDA_RUNTIME,
+};
+
+/* sm_70; the device is the same to find. */
+const Runtime runtime_cuda12 = {
+    .name = "cuda12",
+    .by_name = true,
+    .find = nvrtc12_find,
+    .build = nvrtc12_build,
+    CUDA_RUNTIME,
 };

@@ -88,6 +88,9 @@ typedef struct { int64_t registers, spill_bytes, stack_bytes; } KernelResources;
  * python3 on PATH.  STATUS_TOOL [no-nvrtc] without one. */
 Status nvrtc_find(Arena *a, Compiler *c, const char **why);
 Status nvrtc_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);
+/* By an NVRTC 12, for architectures that later ones do not know. */
+Status nvrtc12_find(Arena *a, Compiler *c, const char **why);
+Status nvrtc12_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);
 /* As runtime.h has them: flags that configs ask for, what the log says, resources of a kernel. */
 void nvrtc_wishes(const Func *f, Str *out);
 void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,

@@ -75,7 +75,7 @@ static void *try_pattern(Arena *a, const char *pattern, const char **found)
 
 /* PREFIX/lib/python3.x/site-packages/nvidia/…/lib of every folder on PATH with a python3, which is
  * where pip puts the wheel. */
-static void *try_python(Arena *a, const char **found)
+static void *try_python(Arena *a, const char *ending, const char **found)
 {
     const char *path = getenv("PATH"), *home = getenv("HOME");
     void *h = NULL;
@@ -87,48 +87,59 @@ static void *try_python(Arena *a, const char **found)
         if (!file_exists(path_join(a, dir, "python3")))
             continue;
         h = try_pattern(
-            a, arena_printf(a, "%s/../lib/python3*/*-packages/nvidia/*/lib/libnvrtc.so.*", dir),
+            a, arena_printf(a, "%s/../lib/python3*/*-packages/nvidia/*/lib/%s", dir, ending),
             found);
     }
     if (!h && home)
         h = try_pattern(
             a,
-            arena_printf(a, "%s/.local/lib/python3*/site-packages/nvidia/*/lib/libnvrtc.so.*",
-                         home),
+            arena_printf(a, "%s/.local/lib/python3*/site-packages/nvidia/*/lib/%s", home, ending),
             found);
     return h;
 }
 
-static void *open_library(Arena *a, const char **found)
+/* Which NVRTC: the newest, or one that still knows sm_70, which 13 does not. */
+typedef struct {
+    const char *root;     /* in the environment, before CUDA_HOME and CUDA_PATH */
+    const char *names[4]; /* for the loader, up to a NULL */
+    const char *files;    /* in a folder */
+    const char *memory;   /* where it is remembered */
+    const char *none;
+} Which;
+
+static const Which newest = {
+    "TILELANG_NVRTC", {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so", NULL}, "libnvrtc.so.*",
+    "nvrtc.txt",
+    "no NVRTC here: install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or "
+    "set CUDA_HOME; the CUDA text itself needs none (--source) [no-nvrtc]"};
+
+static const Which twelve = {
+    "TILELANG_NVRTC12", {"libnvrtc.so.12", NULL}, "libnvrtc.so.12*", "nvrtc12.txt",
+    "no NVRTC 12 here, and later ones do not know sm_70: `pip install nvidia-cuda-nvrtc-cu12`, or "
+    "set TILELANG_NVRTC12 to the folder of its libnvrtc.so.12; the CUDA text itself needs none "
+    "(--source) [no-nvrtc]"};
+
+static void *open_library(Arena *a, const Which *w, const char **found)
 {
-    static const char *const roots[] = {"TILELANG_NVRTC", "CUDA_HOME", "CUDA_PATH"};
-    static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+    const char *const roots[] = {w->root, "TILELANG_NVRTC", "CUDA_HOME", "CUDA_PATH"};
+    static const char *const folders[] = {"/lib64", "/lib", ""};
     void *h = NULL;
 
     for (int i = 0; i < COUNT(roots) && !h; i++) {
         const char *root = getenv(roots[i]);
-        if (!root || !*root)
-            continue;
-        h = try_pattern(a, arena_printf(a, "%s/lib64/libnvrtc.so.*", root), found);
-        if (!h)
-            h = try_pattern(a, arena_printf(a, "%s/lib/libnvrtc.so.*", root), found);
-        if (!h)
-            h = try_pattern(a, arena_printf(a, "%s/libnvrtc.so.*", root), found);
+        for (int j = 0; root && *root && j < COUNT(folders) && !h; j++)
+            h = try_pattern(a, arena_printf(a, "%s%s/%s", root, folders[j], w->files), found);
     }
-    for (int i = 0; i < COUNT(names) && !h; i++)
-        h = try_open(a, names[i], found);
+    for (int i = 0; w->names[i] && !h; i++)
+        h = try_open(a, w->names[i], found);
     if (!h)
-        h = try_pattern(a, "/usr/local/cuda/lib64/libnvrtc.so.*", found);
+        h = try_pattern(a, arena_printf(a, "/usr/local/cuda/lib64/%s", w->files), found);
     if (!h)
-        h = try_python(a, found);
+        h = try_python(a, w->files, found);
     if (!h)
-        h = try_pattern(a, "/usr/local/cuda-*/lib64/libnvrtc.so.*", found);
+        h = try_pattern(a, arena_printf(a, "/usr/local/cuda-*/lib64/%s", w->files), found);
     return h;
 }
-
-static const char no_nvrtc[] =
-    "no NVRTC here: install the CUDA toolkit or `pip install nvidia-cuda-nvrtc`, or "
-    "set CUDA_HOME; the CUDA text itself needs none (--source) [no-nvrtc]";
 
 /* Loading the library takes longer than a kernel out of the cache.  What it said is kept beside the
  * cache: the words that the search depends on, then the file with its size and time, then path and
@@ -136,7 +147,7 @@ static const char no_nvrtc[] =
 static const char *search_words(Arena *a)
 {
     static const char *const names[] = {"TILELANG_NVRTC", "CUDA_HOME", "CUDA_PATH",
-                                        "LD_LIBRARY_PATH", "PATH", "HOME"};
+                                        "LD_LIBRARY_PATH", "PATH", "HOME", "TILELANG_NVRTC12"};
     Str s;
     char hex[33];
 
@@ -157,18 +168,18 @@ static const char *file_facts(Arena *a, const char *path)
                         st.st_mtim.tv_nsec);
 }
 
-static char *memory_path(Arena *a)
+static char *memory_path(Arena *a, const Which *w)
 {
-    return path_join(a, cache_root(a), "nvrtc.txt");
+    return path_join(a, cache_root(a), w->memory);
 }
 
-static bool recall(Arena *a, Compiler *c)
+static bool recall(Arena *a, const Which *w, Compiler *c)
 {
     char *text, *line[5], *rest = NULL;
     size_t n;
     const char *why;
 
-    if (file_read(a, memory_path(a), &text, &n, &why) != STATUS_OK)
+    if (file_read(a, memory_path(a, w), &text, &n, &why) != STATUS_OK)
         return false;
     for (int i = 0; i < COUNT(line); i++)
         if (!(line[i] = strtok_r(i ? NULL : text, "\n", &rest)))
@@ -180,7 +191,7 @@ static bool recall(Arena *a, Compiler *c)
     return true;
 }
 
-static void remember(Arena *a, const Compiler *c, void *handle)
+static void remember(Arena *a, const Which *w, const Compiler *c, void *handle)
 {
     struct link_map *map = NULL;
     const char *why;
@@ -190,27 +201,37 @@ static void remember(Arena *a, const Compiler *c, void *handle)
     char *text = arena_printf(a, "%s\n%s\n%s\n%s\n%s\n", search_words(a), map->l_name,
                               file_facts(a, map->l_name), c->path, c->version);
     if (dir_make(a, cache_root(a), &why) == STATUS_OK)
-        file_write(a, memory_path(a), text, strlen(text), &why);
+        file_write(a, memory_path(a, w), text, strlen(text), &why);
 }
 
-Status nvrtc_find(Arena *a, Compiler *c, const char **why)
+static Status find_which(Arena *a, const Which *w, Compiler *c, const char **why)
 {
     NvrtcApi f;
     const char *found = NULL;
     int major = 0, minor = 0;
 
-    if (c->path || recall(a, c))
+    if (c->path || recall(a, w, c))
         return STATUS_OK;
-    void *h = open_library(a, &found);
+    void *h = open_library(a, w, &found);
     if (!h || !take_functions(h, &f)) {
-        *why = no_nvrtc;
+        *why = w->none;
         return STATUS_TOOL;
     }
     f.nvrtcVersion(&major, &minor);
     c->version = arena_printf(a, "NVRTC %d.%d", major, minor);
     c->path = found;
-    remember(a, c, h);
+    remember(a, w, c, h);
     return STATUS_OK;
+}
+
+Status nvrtc_find(Arena *a, Compiler *c, const char **why)
+{
+    return find_which(a, &newest, c, why);
+}
+
+Status nvrtc12_find(Arena *a, Compiler *c, const char **why)
+{
+    return find_which(a, &twelve, c, why);
 }
 
 /* ---- compiling ------------------------------------------------------------------------------- */
@@ -460,7 +481,7 @@ Status nvrtc_run(Arena *a, const Compiler *c, const ModuleSpec *s, const char *c
 
     *out = (Module){0};
     if (!h || !take_functions(h, &f)) {
-        *why = no_nvrtc;
+        *why = newest.none;
         return STATUS_TOOL;
     }
     Status st = compile_safely(a, &f, s, flags, nflag, out, why);
@@ -535,6 +556,12 @@ Status nvrtc_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, cons
     return device_build(a, c, s, &with, out, why);
 }
 
+Status nvrtc12_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why)
+{
+    static const DeviceCompiler with = {nvrtc12_find, nvrtc_flags, nvrtc_run};
+    return device_build(a, c, s, &with, out, why);
+}
+
 void nvrtc_wishes(const Func *f, Str *out)
 {
     const char *own = config_text(f, CONFIG_device_compile_flags);
@@ -554,6 +581,8 @@ void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,
     /* A warning means that our text, or C of the user's in it, is not what it should be. */
     for (const char *line = m->log; line && *line; line += n + (line[n] == '\n')) {
         n = strcspn(line, "\n");
+        if (memmem(line, n, "are deprecated", 14))
+            continue; /* of the architecture that was asked for */
         if (memmem(line, n, "warning", 7) ||
             (memmem(line, n, "(C75", 4) && !memmem(line, n, "serialized", 10)))
             tell(arg, arena_printf(a, "NVRTC: %.*s [compiler-warning]", (int)n, line), false);

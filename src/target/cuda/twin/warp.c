@@ -90,7 +90,8 @@ static const Isa *mma_of(const char *name)
                "mma.sync.aligned.m%dn%dk%d.row.col.%7[a-z0-9].%7[a-z0-9].%7[a-z0-9].%7[a-z0-9]", &m,
                &n, &k, c, a, b, d) != 7)
         twin_fail("%s is no MMA that anybody knows [twin-meaning]", name);
-    snprintf(isa, sizeof isa, "mma.m%dn%dk%d.%s.%s.%s", m, n, k, c, a, b);
+    bool quads = m == 8 && k == 4 && !strcmp(a, "f16"); /* of sm_70, which has four of them */
+    snprintf(isa, sizeof isa, "mma.m%dn%dk%d.%s.%s.%s", quads ? 16 : m, quads ? 16 : n, k, c, a, b);
     const Isa *row = isa_find(isa);
     if (!row || strcmp(c, d))
         twin_fail("%s is no MMA that anybody knows [twin-meaning]", name);
