@@ -57,6 +57,7 @@ suite_cpu() { # WORD FOLDER
     part "$1language server" python3 test/lsp/run.py "$2/tl"
     part "$1cache under fire" "$2/stress_cache" -p 8 -k 4
     [ -n "$slow" ] || part "bundles under fire" python3 test/stress/bundle.py "$2/tl" 10
+    [ -n "$slow" ] || part "aarch64" sh test/cpu/aarch64.sh "$2/tl"
     wide "$1unit" $unit "$2/unit" $slow
     wide "$1golden" "$2/golden" $slow
     wide "$1examples" python3 test/examples/check.py "$2/tl"
@@ -67,6 +68,7 @@ suite_cpu() { # WORD FOLDER
 suite_gpu() { # WORD FOLDER
     part "$1GPU text" sh test/gpu/nvrtc.sh "$2/tl"
     part "$1Blackwell" sh test/gpu/blackwell.sh "$2/tl"
+    part "$1Volta" sh test/gpu/volta.sh "$2/tl"
     part "$1AMD text" sh test/gpu/hip.sh "$2/tl"
     part "$1GPU products" sh test/gpu/gemm.sh "$2/tl"
     part "$1GPU lowering" sh test/gpu/lower.sh "$2/tl"
@@ -139,6 +141,11 @@ full_suite() {
     for level in x86-64-v2 x86-64-v3; do
         wide "for $level" "$build/golden" -m "cpu -mcpu=$level" kernel/
     done
+    for level in "armv8-a cortex-a57" "neoverse-n1 neoverse-n1" "neoverse-v2 max"; do
+        wide "for ${level% *}" env QEMU_CPU="${level#* }" "$build/golden" -t 600 -m "cpu -mcpu=${level% *}" kernel/
+    done
+    wide "the library on aarch64" sh test/cpu/library.sh "$build"
+    wide "all kernels on Volta" sh test/gpu/volta.sh "$tl" all
     part "GPU schedules" sh test/gpu/schedules.sh "$tl"
     for arch in gfx90a gfx942 gfx950; do
         wide "kernels on $arch" sh test/gpu/kernels.sh "$tl" $arch

@@ -66,6 +66,12 @@ test | full)
     command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || like="$like chromium"
     sh "$(dirname "$0")/wgpu.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     sh "$(dirname "$0")/nvrtc.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
+    # an NVRTC 12, for sm_70
+    sh "$(dirname "$0")/nvrtc.sh" --twelve >/dev/null 2>&1 || like="$like python3-pip"
+    # CPUs of the other kind: a cross compiler, and who runs what it makes
+    command -v aarch64-linux-gnu-gcc >/dev/null 2>&1 || [ "$(uname -m)" = aarch64 ] || like="$like gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+    command -v qemu-aarch64-static >/dev/null 2>&1 || command -v qemu-aarch64 >/dev/null 2>&1 ||
+        [ "$(uname -m)" = aarch64 ] || like="$like qemu-user-static"
     ;;
 *) echo "usage: install.sh demo|test|full|playground" >&2; exit 2 ;;
 esac

@@ -289,6 +289,13 @@ static void spread_tiles(Kernel *k, const Stmt *t, MmaPlan *p)
     p->spread[B] = plan->spread[B];
 }
 
+/* Elements of A that several lanes hold, as on sm_70: a fragment has each once. */
+static bool has_copies(const Isa *isa)
+{
+    LaneMap l = mma_lanes(isa, MMA_A);
+    return l.extent[LANE_LANE] * l.extent[LANE_SLOT] != l.extent[LANE_ROW] * l.extent[LANE_COL];
+}
+
 bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
@@ -315,7 +322,7 @@ bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char 
     if (!find_row(k, who, t, p, why))
         return false;
     p->a_in_registers = r[A].buf->scope == MEM_FRAGMENT && !trans_a && region_is_whole(&r[A]) &&
-                        p->M % p->m == 0 && p->K % p->k == 0;
+                        p->M % p->m == 0 && p->K % p->k == 0 && !has_copies(p->mma);
     share_warps(k, t, p, nwarp);
     pack_steps(t, p);
     spread_tiles(k, t, p);

@@ -151,7 +151,7 @@ kernels() {
     has sm_120a "HMMA" examples/gemm.py:gemm $gemm dtype=bfloat16
     refused sm_120a unsupported-here test/kernel/tensor_memory.py:product
     refused sm_100 unsupported-here test/kernel/tensor_memory.py:product
-    refused sm_70 target-unknown test/kernel/tensor_memory.py:product
+    refused sm_60 target-unknown test/kernel/tensor_memory.py:product
     refused sm_zz target-unknown test/kernel/tensor_memory.py:product
 }
 

@@ -122,6 +122,35 @@ extern "C" __global__ void row_{row}(unsigned *out)
     return Row(name, 32, rc * word, text, EXACT, 0 if c == "s32" else GENERAL)
 
 
+def quad_rows(number):
+    """m8n8k4 of sm_70, four of them in a warp: lanes that differ in bit 3 alone hold the same A, those that
+    differ in bit 2 the same B, so that together they are an m16n16k4."""
+    rows = []
+    for c in ("f32", "f16"):
+        row = number + len(rows)
+        n, rc = 8, 8 // each(c)
+        args = ", ".join([f'"+{constraint(c)}"(c[{i}])' for i in range(rc)])
+        text = f"""
+extern "C" __global__ void row_{row}(unsigned *out)
+{{
+    int turn = blockIdx.x, self = threadIdx.x, general = turn >= {EXACT}, lane = self & ~8;
+    {fill_registers("a", 0, "f16", 4, row, 4)}
+    lane = self & ~4;
+    {fill_registers("b", 1, "f16", 4, row, 4)}
+    lane = self;
+    {fill_registers("c", 2, c, n, row, 64)}
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.{c}.f16.f16.{c} {braces(0, rc)}, {braces(rc, 2)}, {braces(rc + 2, 2)}, {braces(0, rc)};"
+        : {args} : "r"(a[0]), "r"(a[1]), "r"(b[0]), "r"(b[1]));
+    for (int i = 0; i < {rc}; i++) {{
+        unsigned *to = out + (turn * 32 + lane) * {rc} + i;
+        {store(c, "to", "c[i]")}
+    }}
+}}
+"""
+        rows.append(Row(f"mma.m16n16k4.{c}.f16.f16", 32, rc, text, EXACT, GENERAL))
+    return rows
+
+
 # ---- ldmatrix, stmatrix -------------------------------------------------------------------------
 
 # name, bytes of an element, rows, bytes of a row, matrices, .trans, row and 16-byte column of lane l
@@ -571,7 +600,7 @@ def run_row(device, number, row, out):
 
 def all_rows():
     rows = []
-    for make in (mma_rows, load_rows, store_rows, wgmma_rows, tma_rows, convert_rows):
+    for make in (mma_rows, load_rows, store_rows, wgmma_rows, tma_rows, convert_rows, quad_rows):
         rows += make(len(rows))
     return rows
 

@@ -102,7 +102,7 @@ def test_target_words():
             refused(text, ValueError, "allows 64")
         else:
             assert built(func, text[11:])[0] != plain, word
-    for text in ("cuda -arch=sm_zz", "cuda -arch=sm_70", "cuda -arch=sm_80a", "cuda -libs=cublas",
+    for text in ("cuda -arch=sm_zz", "cuda -arch=sm_60", "cuda -arch=sm_80a", "cuda -libs=cublas",
                  "cuda -mcpu=x86-64", "cpu -arch=sm_80", "toaster"):
         refused(text, ValueError, "target-unknown")
     refused("metal", NotImplementedError, "metal")

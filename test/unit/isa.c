@@ -103,12 +103,10 @@ static void replay_mma(const Row *row)
 
     loop_open(&l, t);
     for (int i = 0; i < 3; i++) {
-        int index[LANES * SLOTS], k = 0;
+        int index[LANES * SLOTS];
         static const char *const name[] = {"A", "B", "C"};
         n[i] = mma_lanes(isa_find(row->name), i).extent[LANE_SLOT];
-        for (int lane = 0; lane < LANES; lane++)
-            for (int s = 0; s < n[i]; s++)
-                index[k++] = lane * SLOTS + s;
+        own_indices(isa_find(row->name), i, index);
         void *data =
             values(t, row, m->type[i], i, cases, LANES * n[i], i == MMA_C ? 64 : 4, index);
         tensor[i] = kit_tensor(t, name[i], m->type[i], SHAPE(cases, LANES, n[i]), data);
@@ -131,10 +129,7 @@ static void replay_mma(const Row *row)
 
 TEST(mma_does_what_the_hardware_does)
 {
-    int n = 0;
-    while (mma_row(n))
-        n++;
-    each_row("mma.", "", n, replay_mma);
+    each_row("mma.", "", measured_rows(), replay_mma);
 }
 
 /* ---- ldmatrix, stmatrix ---------------------------------------------------------------------- */

@@ -25,6 +25,37 @@ static const char *next_word(const char *p, unsigned *word)
 
 typedef void Replay(const Row *row);
 
+/* Of mma.def, in test/isa/h200.txt: all, but m8n8k4 of sm_70 only where it was asked for there. */
+static inline int measured_rows(void)
+{
+    Arena *a = arena_new();
+    const Isa *isa;
+    const char *why;
+    char *text;
+    size_t len;
+    int n = 0;
+
+    CHECK(file_read(a, "test/isa/h200.txt", &text, &len, &why) == STATUS_OK);
+    for (int i = 0; (isa = mma_row(i)) != NULL; i++)
+        n += !isa->has || strstr(text, isa->name);
+    arena_free(a);
+    return n;
+}
+
+/* Of each slot of each lane: what values.h makes it from; copies of an element are alike. */
+static inline void own_indices(const Isa *isa, int which, int *index)
+{
+    LaneMap m = mma_lanes(isa, which);
+
+    for (int lane = 0, k = 0; lane < LANES; lane++)
+        for (int s = 0; s < m.extent[LANE_SLOT]; s++, k++) {
+            int at[2], slot;
+            lane_place(&m, lane, s, at);
+            index[k] = lane_holder(&m, at[0], at[1], &slot) * SLOTS;
+            index[k] += slot;
+        }
+}
+
 /* Rows whose name starts with prefix and has `part` in it. */
 static void each_row(const char *prefix, const char *part, int want, Replay *replay)
 {

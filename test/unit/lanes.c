@@ -66,6 +66,40 @@ TEST(mma_of_one_element_in_a_register)
     PLACES(mma(f64, MMA_C), 32, 2, {6, 0, 1, 4}, {6, 1, 1, 5}, {31, 1, 7, 7});
 }
 
+/* "Matrix Fragments for mma.m8n8k4 with .f16 floating point type": of a row the same for lanes 0 to
+ * 15 and four further on for the others; the four products are those of lanes 4q to 4q + 3 and
+ * 4q + 16 to 4q + 19.  Here q is 2 * (right half of C) + (lower half). */
+TEST(mma_of_quads)
+{
+    const char *f32 = "mma.m16n16k4.f32.f16.f16", *f16 = "mma.m16n16k4.f16.f16.f16";
+    LaneMap a = mma(f32, MMA_A), b = mma(f32, MMA_B), c = mma(f32, MMA_C), d = mma(f16, MMA_C);
+    int at[2];
+
+    CHECK_INT(a.extent[LANE_SLOT], 4);
+    CHECK_INT(b.extent[LANE_SLOT], 4);
+    CHECK_INT(c.extent[LANE_SLOT], 8);
+    CHECK_INT(d.extent[LANE_SLOT], 8);
+    for (int lane = 0; lane < 32; lane++) {
+        int q = lane / 4 % 4, down = q % 2 * 8, right = q / 2 * 8, high = lane < 16 ? 0 : 4;
+        for (int i = 0; i < 4; i++) {
+            lane_place(&a, lane, i, at);
+            CHECK_INT(at[0], down + lane % 4 + high);
+            CHECK_INT(at[1], i);
+            lane_place(&b, lane, i, at);
+            CHECK_INT(at[0], i);
+            CHECK_INT(at[1], right + lane % 4 + high);
+        }
+        for (int i = 0; i < 8; i++) {
+            lane_place(&c, lane, i, at);
+            CHECK_INT(at[0], down + (lane & 1) + (i & 2) + high);
+            CHECK_INT(at[1], right + (i & 4) + (lane & 2) + (i & 1));
+            lane_place(&d, lane, i, at);
+            CHECK_INT(at[0], down + lane % 4 + high);
+            CHECK_INT(at[1], right + i);
+        }
+    }
+}
+
 /* ---- "Register Fragments for wgmma.mma_async.m64nNk16", ldmatrix, stmatrix ------------------- */
 
 TEST(operands_of_wgmma)
@@ -115,22 +149,28 @@ TEST(waves_of_64_lanes_and_lanes_that_hold_copies)
 
 /* ---- all rows -------------------------------------------------------------------------------- */
 
-static void check_once(LaneMap m)
+static void check_times(LaneMap m, int times)
 {
-    bool seen[64 * 64] = {false};
+    int seen[64 * 64] = {0};
     int rows = m.extent[LANE_ROW], cols = m.extent[LANE_COL];
 
-    CHECK_INT(m.extent[LANE_LANE] * m.extent[LANE_SLOT], rows * cols);
+    CHECK_INT(m.extent[LANE_LANE] * m.extent[LANE_SLOT], rows * cols * times);
     for (int lane = 0; lane < m.extent[LANE_LANE]; lane++)
         for (int slot = 0; slot < m.extent[LANE_SLOT]; slot++) {
             int at[2], own;
             lane_place(&m, lane, slot, at);
             CHECK(at[0] >= 0 && at[0] < rows && at[1] >= 0 && at[1] < cols);
-            CHECK(!seen[at[0] * cols + at[1]]);
-            seen[at[0] * cols + at[1]] = true;
-            CHECK_INT(lane_holder(&m, at[0], at[1], &own), lane);
+            bool first = seen[at[0] * cols + at[1]]++ == 0; /* of copies it is the holder */
+            CHECK_INT(first, lane_holder(&m, at[0], at[1], &own) == lane);
             CHECK_INT(own, slot);
         }
+    for (int i = 0; i < rows * cols; i++)
+        CHECK_INT(seen[i], times);
+}
+
+static void check_once(LaneMap m)
+{
+    check_times(m, 1);
 }
 
 static void check_row(const Isa *isa)
@@ -139,7 +179,7 @@ static void check_row(const Isa *isa)
         LaneMap m = mma_lanes(isa, which);
         CHECK_INT(m.extent[LANE_ROW], which == MMA_B ? isa->mma->k : isa->mma->m);
         CHECK_INT(m.extent[LANE_COL], which == MMA_A ? isa->mma->k : isa->mma->n);
-        check_once(m);
+        check_times(m, isa->has & HAS_QUAD_MMA && which != MMA_C ? 2 : 1);
     }
 }
 

@@ -79,8 +79,11 @@ TEST(twin_products_have_meanings)
     for (int i = 0; (row = mma_row(i)) != NULL; i++) {
         const Mma *m = row->mma;
         char name[128];
-        snprintf(name, sizeof name, "mma.sync.aligned.m%dn%dk%d.row.col.%s.%s.%s.%s", m->m, m->n,
-                 m->k, m->word[MMA_C], m->word[MMA_A], m->word[MMA_B], m->word[MMA_C]);
+        char shape[32];
+        snprintf(shape, sizeof shape, "m%dn%dk%d", m->m, m->n, m->k);
+        snprintf(name, sizeof name, "mma.sync.aligned.%s.row.col.%s.%s.%s.%s",
+                 m->own ? m->own : shape, m->word[MMA_C], m->word[MMA_A], m->word[MMA_B],
+                 m->word[MMA_C]);
         CHECK(ptx_row(name) >= 0);
     }
     CHECK(ptx_row("mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32") < 0);

@@ -27,7 +27,9 @@ static const char *ptx_name(const char *row)
 
     CHECK(n < COUNT(name) && sscanf(row, "mma.%15[a-z0-9].%7[a-z0-9]", shape, c) == 2);
     const char *types = row + strlen("mma.") + strlen(shape);
-    snprintf(name[n], sizeof name[n], "mma.sync.aligned.%s.row.col%s.%s", shape, types, c);
+    const Mma *m = isa_find(row)->mma;
+    snprintf(name[n], sizeof name[n], "mma.sync.aligned.%s.row.col%s.%s", m->own ? m->own : shape,
+             types, c);
     return name[n++];
 }
 
@@ -56,11 +58,9 @@ static void replay(const Row *row)
     char *data[3];
 
     for (int i = 0; i < 3; i++) {
-        int index[LANES * SLOTS], k = 0;
+        int index[LANES * SLOTS];
         nslot[i] = mma_lanes(isa, i).extent[LANE_SLOT];
-        for (int lane = 0; lane < LANES; lane++)
-            for (int s = 0; s < nslot[i]; s++)
-                index[k++] = lane * SLOTS + s;
+        own_indices(isa_find(row->name), i, index);
         data[i] = values(t, row, m->type[i], i, cases, LANES * nslot[i], i == MMA_C ? 64 : 4, index);
     }
     int64_t case_bytes = dtype_bytes(m->type[MMA_C], LANES * nslot[MMA_C]);
@@ -85,10 +85,7 @@ static void replay(const Row *row)
 
 TEST(the_twins_products_are_those_of_the_hardware)
 {
-    int n = 0;
-    while (mma_row(n))
-        n++;
-    each_row("mma.", "", n, replay);
+    each_row("mma.", "", measured_rows(), replay);
 }
 
 /* ---- conversions ----------------------------------------------------------------------------- */

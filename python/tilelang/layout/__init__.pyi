@@ -33,7 +33,7 @@ def make_swizzled_layout(buffer: Any, k_major: Any = True, allow_pad: Any = True
 def make_volta_swizzled_layout(buffer: Any, is_a: Any = True, k_inner: Any = True) -> Any:
     """Returns the swizzle of an operand for Volta.
 
-    Not supported: no target here is a Volta GPU; use make_swizzled_layout."""
+    Not supported: layouts of operands on Volta are chosen by the compiler; use make_swizzled_layout."""
     ...
 
 def make_mma_swizzle_layout(buffer: Any, is_smooth: Any = False) -> Any:
