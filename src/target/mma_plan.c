@@ -289,7 +289,7 @@ static void spread_tiles(Kernel *k, const Stmt *t, MmaPlan *p)
     p->spread[B] = plan->spread[B];
 }
 
-/* Elements of A that several lanes hold, as on sm_70: a fragment has each once. */
+/* Elements of A that several lanes hold: a fragment has each once. */
 static bool has_copies(const Isa *isa)
 {
     LaneMap l = mma_lanes(isa, MMA_A);

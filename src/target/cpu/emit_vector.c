@@ -184,7 +184,8 @@ static bool vector_init(Vector *w, Emit *e, const Stmt *loop)
     int n = body->kind == ST_BLOCK ? body->u.block.n : 1;
 
     *w = (Vector){.e = e, .v = loop->u.loop.var};
-    if ((e->spec->vector_bytes < 32 && !e->spec->is_arm) || !e->k || e->k->uses_threads || cpu_of(e)->together)
+    if ((e->spec->vector_bytes < 32 && !e->spec->is_arm) || !e->k || e->k->uses_threads ||
+        cpu_of(e)->together)
         return false;
     map_init(&w->lets, e->arena);
     map_init(&w->stored, e->arena);

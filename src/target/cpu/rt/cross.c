@@ -20,7 +20,8 @@ _Static_assert((int)TL_REMOTE_MOST >= (int)PARAMS_MOST, "all parameters have a p
 #if defined(__aarch64__)
 #define KIND "x86-64"
 #define CC_WORD "TILELANG_X86_64_CC"
-static const char *const compilers[] = {"x86_64-linux-gnu-gcc", "x86_64-unknown-linux-gnu-gcc", NULL};
+static const char *const compilers[] = {"x86_64-linux-gnu-gcc", "x86_64-unknown-linux-gnu-gcc",
+                                        NULL};
 static const char *const emulators[] = {"qemu-x86_64-static", "qemu-x86_64"};
 #define PACKAGE "gcc-x86-64-linux-gnu"
 #else
