@@ -52,9 +52,10 @@ static void targets_work(void *arg)
         recover_throw(STATUS_TARGET, "%s", why);
     str_printf(
         &q->out,
-        "\nhere: %s, %d-byte vectors%s%s%s, %d cores, L1 %lld KiB, L2 %lld KiB, L3 %lld KiB\n",
+        "\nhere: %s, %d-byte vectors%s%s%s%s%s, %d cores, L1 %lld KiB, L2 %lld KiB, L3 %lld KiB\n",
         here.text, here.vector_bytes, here.has_vnni ? ", vnni" : "", here.has_bf16 ? ", bf16" : "",
-        here.has_amx ? ", amx" : "", cpu_count(), (long long)here.l1_bytes >> 10,
+        here.has_amx ? ", amx" : "", here.has_sdot ? ", sdot" : "", here.has_mmla ? ", mmla" : "",
+        cpu_count(), (long long)here.l1_bytes >> 10,
         (long long)here.l2_bytes >> 10, (long long)here.l3_bytes >> 10);
     Compiler cc = {0};
     if (compiler_find(q->c->answer, &cc, &why) == STATUS_OK)

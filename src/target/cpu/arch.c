@@ -99,17 +99,20 @@ static void ask_cpu(TargetSpec *s)
     s->has_amx = s->has_vnni && s->has_bf16 && cpu_has_tiles();
 }
 #elif defined(__aarch64__)
-enum { ASIMDDP = 1u << 20 };                  /* AT_HWCAP */
-enum { I8MM = 1u << 13, BF16 = 1u << 14 };    /* AT_HWCAP2 */
+/* AT_HWCAP: atomics, fphp, asimdhp, asimdrdm and asimddp make armv8.2-a with fp16 and dotprod;
+ * AT_HWCAP2: i8mm and bf16. */
+static const unsigned long arm_82 = 1ul << 8 | 1ul << 9 | 1ul << 10 | 1ul << 12 | 1ul << 20;
+static const unsigned long arm_pairs = 1ul << 13 | 1ul << 14;
 
+/* No -mcpu=native: cross compilers do not know that word. */
 static void ask_cpu(TargetSpec *s)
 {
-    unsigned long also = getauxval(AT_HWCAP2);
-
     s->is_arm = true;
-    s->march = "-mcpu=native";
-    s->has_sdot = getauxval(AT_HWCAP) & ASIMDDP;
-    s->has_mmla = s->has_bf16 = s->has_sdot && also & I8MM && also & BF16;
+    s->has_sdot = (getauxval(AT_HWCAP) & arm_82) == arm_82;
+    s->has_mmla = s->has_bf16 = s->has_sdot && (getauxval(AT_HWCAP2) & arm_pairs) == arm_pairs;
+    s->march = s->has_mmla   ? "-march=armv8.2-a+fp16+dotprod+bf16+i8mm"
+               : s->has_sdot ? "-march=armv8.2-a+fp16+dotprod"
+                             : "-march=armv8-a";
 }
 #else
 static void ask_cpu(TargetSpec *s)
