@@ -249,7 +249,7 @@ static void build_objects(Bundle *b, const char *tmp)
     TargetSpec base;
     int n = b->parts[0].host == &cpu_bundle ? cpu_objects(b, tmp, objects) : 0;
 
-    if (!target_parse(b->a, "cpu -mcpu=x86-64", &base, &why))
+    if (!target_parse(b->a, cpu_base_target, &base, &why))
         recover_throw(STATUS_TARGET, "%s", why);
     objects[n++] = bundle_object(b, tmp, arena_printf(b->a, "%s.c", b->name), &base, true);
 

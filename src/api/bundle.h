@@ -34,6 +34,7 @@ typedef struct {
 /* bundle_cpu.c */
 extern const BundleHost cpu_bundle;
 /* The part once for each level, the best first.  levels NULL: the usual ones. */
+extern const char cpu_base_target[]; /* for what every processor of this kind runs */
 void cpu_add_levels(Bundle *b, const Part *p, const char *levels);
 /* Their texts compiled into `tmp`, and NAME.c too; how many, after `objects` of room PARTS_MOST
  * + 1. */

@@ -5,25 +5,61 @@
 #include "api/bundle.h"
 #include "device_cpu.h"
 
+/* Levels of one bundle are of the kind of processor that it is built on. */
+#if defined(__aarch64__)
+static const char default_levels[] = "armv8-a,armv8.2-a,armv8.6-a";
+const char cpu_base_target[] = "cpu -mcpu=armv8-a";
+enum { HERE_ARM = true };
+#else
 static const char default_levels[] = "x86-64-v2,x86-64-v3,x86-64-v4";
+const char cpu_base_target[] = "cpu -mcpu=x86-64";
+enum { HERE_ARM = false };
+#endif
 
-/* What __builtin_cpu_supports must say yes to. */
+/* What __builtin_cpu_supports must say yes to; of aarch64, what the kernel must name. */
 static const struct {
     const char *arch, *suffix, *features;
+    bool arm;
 } level_table[] = {
+    {"armv8.6-a", "v86", "atomics,fphp,asimdhp,asimdrdm,asimddp,i8mm,bf16", true},
+    {"armv8.2-a", "v82", "atomics,fphp,asimdhp,asimdrdm,asimddp", true},
+    {"armv8-a", "v80", "", true},
     {"sapphirerapids", "spr",
-     "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16,avx512vbmi"},
+     "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16,avx512vbmi", false},
     {"znver4", "znver4",
-     "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16,avx512vbmi"},
-    {"cooperlake", "cpx", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16"},
-    {"icelake-server", "icx", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512vbmi"},
-    {"x86-64-v4", "v4", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl"},
-    {"x86-64-v3", "v3", "avx2,fma,bmi,bmi2"},
-    {"x86-64-v2", "v2", "sse4.2,popcnt"},
-    {"x86-64", "v1", ""},
+     "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16,avx512vbmi", false},
+    {"cooperlake", "cpx", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512bf16",
+     false},
+    {"icelake-server", "icx", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vnni,avx512vbmi",
+     false},
+    {"x86-64-v4", "v4", "avx512f,avx512bw,avx512cd,avx512dq,avx512vl", false},
+    {"x86-64-v3", "v3", "avx2,fma,bmi,bmi2", false},
+    {"x86-64-v2", "v2", "sse4.2,popcnt", false},
+    {"x86-64", "v1", "", false},
 };
 
 /* ---- NAME.c ---------------------------------------------------------------------------------- */
+
+/* Bits of AT_HWCAP (16) and AT_HWCAP2 (26). */
+static const struct {
+    const char *name;
+    int which, bit;
+} hwcap_table[] = {{"atomics", 16, 8}, {"fphp", 16, 9}, {"asimdhp", 16, 10}, {"asimdrdm", 16, 12},
+                   {"asimddp", 16, 20}, {"i8mm", 26, 13}, {"bf16", 26, 14}};
+
+static void put_has_arm(const TargetBundle *b, const char *features, Str *out)
+{
+    str_printf(out, "#include <sys/auxv.h>\nstatic int tl_has_%d(void)\n{\n    return 1", b->part);
+    for (const char *s = features; *s;) {
+        size_t n = strcspn(s, ",");
+        for (int i = 0; i < COUNT(hwcap_table); i++)
+            if (strlen(hwcap_table[i].name) == n && !strncmp(hwcap_table[i].name, s, n))
+                str_printf(out, " && getauxval(%d) >> %d & 1", hwcap_table[i].which,
+                           hwcap_table[i].bit);
+        s += n + (s[n] == ',');
+    }
+    str_puts(out, ";\n}\n\n");
+}
 
 static void put_has(const TargetBundle *b, const char *features, Str *out)
 {
@@ -104,7 +140,8 @@ static void part(const TargetBundle *b, const Module *m, Str *out)
 
     (void)m;
     write_level(b);
-    put_has(b, level_table[((Bundle *)b->arg)->parts[b->part].level].features, out);
+    int level = ((Bundle *)b->arg)->parts[b->part].level;
+    (level_table[level].arm ? put_has_arm : put_has)(b, level_table[level].features, out);
     str_printf(out, "__attribute__((visibility(\"hidden\"))) tl_entry_fn tl_%s;\n\nstatic ",
                b->stem);
     bundle_prototype(b, out, arena_printf(b->arena, "tl_run_%d_", b->part));
@@ -150,8 +187,14 @@ static void take_levels(const char *levels, bool *wanted)
             recover_throw(
                 STATUS_USER,
                 "no CPU level '%.*s'; there are x86-64, x86-64-v2, x86-64-v3, "
-                "x86-64-v4, icelake-server, cooperlake, sapphirerapids, znver4 [bundle-level]",
+                "x86-64-v4, icelake-server, cooperlake, sapphirerapids, znver4, and on aarch64 "
+                "armv8-a, armv8.2-a, armv8.6-a [bundle-level]",
                 (int)n, s);
+        if (level_table[found].arm != HERE_ARM)
+            recover_throw(STATUS_USER,
+                          "the CPU level '%.*s' is not of this machine's kind: bundles for it are "
+                          "built on an %s machine [bundle-level]",
+                          (int)n, s, HERE_ARM ? "x86-64" : "aarch64");
         wanted[found] = true;
         s += n + (s[n] == ',');
     }

@@ -32,6 +32,7 @@ static const struct {
 } arm_table[] = {
     {"armv8-a", "-march=armv8-a", false, false, 32, 1024, 32},
     {"armv8.2-a", "-march=armv8.2-a+fp16+dotprod", true, false, 64, 1024, 32},
+    {"armv8.6-a", "-march=armv8.2-a+fp16+dotprod+bf16+i8mm", true, true, 64, 1024, 32},
     {"neoverse-n1", "-march=armv8.2-a+fp16+dotprod", true, false, 64, 1024, 32},
     {"neoverse-v1", "-march=armv8.4-a+fp16+bf16+i8mm", true, true, 64, 1024, 32},
     {"neoverse-n2", "-march=armv8.5-a+fp16+bf16+i8mm", true, true, 64, 1024, 32},
