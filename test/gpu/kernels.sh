@@ -30,10 +30,12 @@ one() {
     gfx*) target="hip -mcpu=$arch" family=hip sim=yes text=--text ;;
     *) target="cuda -arch=$arch" family=cuda ;;
     esac
+    like=$arch
+    [ "$arch" = sm_70 ] && like=sm_80 # what that one lacks it lacks too
     for word in "$@"; do
         case $word in
         :*) func=$word ;;
-        --$family=* | --$arch=*) tag=${word#*=} ;;
+        --$family=* | --$arch=* | --$like=*) tag=${word#*=} ;;
         -*) ;;
         *) knobs="$knobs $word" ;;
         esac
