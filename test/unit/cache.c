@@ -21,7 +21,11 @@ static TargetSpec here(Arena *a)
 {
     TargetSpec s;
     const char *why = "";
+#if defined(__aarch64__)
+    CHECK(target_parse(a, "cpu -mcpu=armv8-a", &s, &why));
+#else
     CHECK(target_parse(a, "cpu -mcpu=x86-64", &s, &why));
+#endif
     return s;
 }
 

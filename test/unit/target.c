@@ -12,13 +12,21 @@ static TargetSpec parsed(Arena *a, const char *text)
     return s;
 }
 
+#if defined(__aarch64__)
+#define X86_RUNTIME "cross"
+#define ARM_RUNTIME "cpu"
+#else
+#define X86_RUNTIME "cpu"
+#define ARM_RUNTIME "cross"
+#endif
+
 TEST(a_text_is_read_and_made_normal)
 {
     static const struct {
         const char *text, *told, *said, *normal, *runtime;
     } rows[] = {
         {"c -march=x86-64-v3", "cpu -march=x86-64-v3", "cpu -march=x86-64-v3",
-         "cpu -mcpu=x86-64-v3", "cpu"},
+         "cpu -mcpu=x86-64-v3", X86_RUNTIME},
         {"nvptx  -max_threads_per_block=64 -arch=sm_80",
          "cuda -max_threads_per_block=64 -arch=sm_80", "cuda -max_threads_per_block=64 -arch=sm_80",
          "cuda -arch=sm_80 -max_num_threads=64", "cuda"},
@@ -66,6 +74,32 @@ TEST(every_target_has_a_runtime)
         CHECK(!rt->build || (rt->find && rt->compiler && rt->ending && rt->load && rt->run));
         CHECK(!rt->start || (rt->can_repeat && rt->repeat && rt->takes && rt->enter && rt->leave));
     }
+}
+
+/* Another kind of CPU is built and run by another runtime, and Volta by another NVRTC; what a user
+ * names stays. */
+TEST(levels_of_another_kind)
+{
+    Arena *a = arena_new();
+
+    CHECK_TEXT(parsed(a, "cpu").runtime, "cpu");
+    CHECK_TEXT(parsed(a, "cpu -mcpu=x86-64-v3").runtime, X86_RUNTIME);
+    CHECK_TEXT(parsed(a, "cpu -mcpu=neoverse-n1").runtime, ARM_RUNTIME);
+    CHECK_TEXT(parsed(a, "cpu -mcpu=neoverse-n1 -mcpu=x86-64-v3").runtime, X86_RUNTIME);
+    CHECK(!parsed(a, "cpu -mcpu=neoverse-v2 -mcpu=x86-64-v3").march);
+    CHECK_TEXT(parsed(a, "cuda -arch=sm_70").runtime, "cuda12");
+    CHECK_TEXT(parsed(a, "cuda -model=v100").runtime, "cuda12");
+    CHECK_TEXT(parsed(a, "cuda -arch=sm_75").runtime, "cuda");
+    CHECK_TEXT(parsed(a, "sim -arch=sm_70").runtime, "sim");
+    TargetSpec old = parsed(a, "cpu -mcpu=armv8-a"), n1 = parsed(a, "cpu -mcpu=neoverse-n1");
+    TargetSpec v2 = parsed(a, "cpu -mcpu=neoverse-v2");
+    CHECK_INT(v2.vector_bytes, 16);
+    CHECK(!machine_has(&old.machine, HAS_SIGNED_DOTS) && !old.has_mmla);
+    CHECK(machine_has(&n1.machine, HAS_SIGNED_DOTS) && !machine_has(&n1.machine, HAS_PAIR_DOTS));
+    CHECK(machine_has(&v2.machine, HAS_PAIR_DOTS | HAS_BF16_DOTS));
+    CHECK_INT(n1.l1_bytes, 64 << 10);
+    CHECK_INT(parsed(a, "cpu -mcpu=apple-m1").l2_bytes, 3 << 20);
+    arena_free(a);
 }
 
 TEST(the_processor_has_what_the_compiler_says)
