@@ -1,0 +1,35 @@
+/* opencl.h -- what the files of the OpenCL target share. */
+#ifndef TL_TARGET_OPENCL_OPENCL_H
+#define TL_TARGET_OPENCL_OPENCL_H
+
+#include "target/uses.h"
+
+/* The state of the emitter; the printer sees its first member. */
+typedef struct {
+    Emit e;
+    Uses u;        /* of the kernel at hand */
+    Str asserts;   /* what T.device_assert says, by number */
+    int nassert;   /* of all kernels; what the one at hand has of its own is since `first` */
+    int first;
+    bool viewed;   /* some bytes of the kernel at hand are seen as two types */
+} Cl;
+
+static inline Cl *cl_of(Emit *e) { return (Cl *)e; }
+
+/* ---- emit.c */
+void opencl_emit(Func *f, const TargetSpec *spec, Str *out);
+NORETURN void cl_refuse(Emit *e, const Stmt *s, const char *what);
+const char *cl_space(const Buffer *b); /* "__global", "__local", "__private" */
+
+/* ---- memory.c: declarations, many elements at a time, atomics */
+void cl_declare(Emit *e, const Buffer *b);
+void cl_store(Emit *e, const Stmt *s);
+void cl_atomic(Emit *e, const Stmt *s);
+
+/* ---- call.c: calls between threads, random numbers, printf */
+void cl_call(Emit *e, const Stmt *s);
+
+/* ---- bundle.c */
+void opencl_bundle(const TargetBundle *b);
+
+#endif

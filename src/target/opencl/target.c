@@ -1,0 +1,125 @@
+/* target.c -- OpenCL: kernels as OpenCL C.
+ *
+ * The machine is what every device of a full profile has: 32 KiB of local memory and no subgroups.
+ * A device that is asked tells its local memory (-arch=local64k).  Numbers that OpenCL tells nobody
+ * (registers, clocks of memory) are such as small GPUs have; nothing that is right or wrong hangs
+ * on them. */
+#include <stdlib.h>
+#include "pass/warp_reduce.h"
+#include "target/opencl/opencl.h"
+#include "target/webgpu/webgpu.h"
+
+enum { LOCAL_KIB = 32, LOCAL_KIB_MOST = 1 << 20, LANES_MOST = 64 };
+
+static void start(Arena *a, TargetSpec *s)
+{
+    (void)a;
+    s->arch = "local32k";
+    s->machine = (Machine){
+        .has = HAS_THREADS | HAS_VECTORS,
+        .lanes = 1,
+        .group_warps = 1,
+        .units = 8,
+        .threads_block = 1024,
+        .threads_unit = 2048,
+        .blocks_unit = 16,
+        .regs_unit = 64 * 1024,
+        .regs_thread = 255,
+        .regs_step = 8,
+        .local_bytes = 64 * 1024,
+        .shared_block = LOCAL_KIB * 1024,
+        .shared_unit = 2 * LOCAL_KIB * 1024,
+        .banks = 32,
+        .bank_bytes = 4,
+        .named_barriers = 16,
+        .sector_bytes = 32,
+        .access_bytes = 16,
+        .cache_bytes = 1 << 20,
+        .clock_ghz = 1,
+        .memory_gbs = 50,
+        .tiles_gemm = webgpu_tiles_gemm,
+        .tiles_attention = webgpu_tiles_attention,
+    };
+}
+
+/* "local64k" */
+static const char *read_arch(Arena *a, const char *word, TargetSpec *s)
+{
+    static const char head[] = "local";
+    const char *digits = word + (!strncmp(word, head, sizeof head - 1) ? sizeof head - 1 : 0);
+    char *end;
+    long kib = strtol(digits, &end, 10);
+
+    if (digits == word || end == digits || strcmp(end, "k") || kib < 1 || kib > LOCAL_KIB_MOST)
+        return arena_printf(a, "'%s' is no device of OpenCL; -arch=local64k is one with 64 KiB of "
+                            "local memory", word);
+    s->arch = arena_printf(a, "local%ldk", kib);
+    s->machine.shared_block = kib * 1024;
+    s->machine.shared_unit = 2 * kib * 1024;
+    return NULL;
+}
+
+static bool take_lanes(Arena *a, TargetSpec *s, const char *value, const char **why)
+{
+    char *end;
+    long n = strtol(value, &end, 10);
+
+    if (end == value || *end || n < 1 || n > LANES_MOST || (n & (n - 1))) {
+        *why = arena_printf(a, "'%s' is no size of a subgroup: 1, 2, 4, 8, 16, 32 or 64 "
+                            "[target-unknown]", value);
+        return false;
+    }
+    s->machine.lanes = (int)n;
+    return true;
+}
+
+static const char *show_lanes(Arena *a, const TargetSpec *s)
+{
+    return s->machine.lanes > 1 ? arena_printf(a, "%d", s->machine.lanes) : NULL;
+}
+
+static bool take_half(Arena *a, TargetSpec *s, const char *value, const char **why)
+{
+    (void)a;
+    (void)value;
+    (void)why;
+    return s->own_halves = true;
+}
+
+static const char *show_half(Arena *a, const TargetSpec *s)
+{
+    (void)a;
+    return s->own_halves ? "" : NULL;
+}
+
+static const TargetOption options[] = {
+    {"-arch=", target_take_arch, target_show_arch, "local memory of the device: local64k"},
+    {"-subgroup=", take_lanes, show_lanes,
+     "threads of a subgroup that hand values to each other (cl_khr_subgroup_shuffle)"},
+    {"-fp16", take_half, show_half, "float16 by the device's own type (cl_khr_fp16)"},
+    {0},
+};
+
+/* A device may have more local memory than its word says. */
+static void settle(TargetSpec *s)
+{
+    if (s->max_shared)
+        s->machine.shared_block = s->machine.shared_unit = s->max_shared;
+}
+
+static const Mech *const mechs[] = {&webgpu_outer, &mech_scalar, MECHS_SHUFFLE, NULL};
+
+const Target target_opencl = {
+    .name = "opencl",
+    .doc = "GPUs and CPUs with an OpenCL driver, as OpenCL C",
+    .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
+    .keys = "opencl gpu",
+    .runtime = "opencl",
+    .options = options,
+    .more_options = target_block_options,
+    .start = start,
+    .read_arch = read_arch,
+    .settle = settle,
+    .mechs = mechs,
+    .emit = opencl_emit,
+};
