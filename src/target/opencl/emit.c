@@ -300,8 +300,7 @@ static const struct {
     {"double", "cl_khr_fp64"},
     {"as_half", "cl_khr_fp16"},
     {"atom_cmpxchg", "cl_khr_int64_base_atomics"},
-    {"sub_group_", "cl_khr_subgroups"},
-    {"sub_group_shuffle", "cl_khr_subgroup_shuffle"},
+    {"sub_group_", "cl_khr_subgroup_shuffle"},
 };
 
 static void put_text(Cl *c, const char *body, const unsigned char *const *file, Str *out)
@@ -316,6 +315,8 @@ static void put_text(Cl *c, const char *body, const unsigned char *const *file, 
             str_printf(out, "#pragma OPENCL EXTENSION %s : enable\n", extensions[i].extension);
     str_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n\n");
     str_puts(out, (const char *)device_opencl_types_h);
+    if (c->e.spec->machine.lanes > 1)
+        str_printf(out, "#define TL_LANES %d\n", c->e.spec->machine.lanes);
     str_puts(out, helpers.s);
     str_puts(out, "/* ---- kernels ---- */\n\n");
     if (c->asserts.n)
