@@ -122,6 +122,7 @@ static const Dialect dialect = {
     .fns = "tl_fns",
     .declare = cl_declare,
     .fail = emit_fail,
+    .loop = cl_loop,
     .store = cl_store,
     .atomic = cl_atomic,
     .call = cl_call,
@@ -318,7 +319,7 @@ static void put_text(Cl *c, const char *body, const unsigned char *const *file, 
     if (c->e.spec->machine.lanes > 1)
         str_printf(out, "#define TL_LANES %d\n", c->e.spec->machine.lanes);
     str_puts(out, helpers.s);
-    str_puts(out, "/* ---- kernels ---- */\n\n");
+    str_puts(out, "/* ---- kernels ---- */\n\n#pragma OPENCL FP_CONTRACT ON\n\n");
     if (c->asserts.n)
         str_printf(out, "%s\n", c->asserts.s);
     str_puts(out, all);

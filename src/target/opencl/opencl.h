@@ -29,7 +29,7 @@ void cl_atomic(Emit *e, const Stmt *s);
 /* ---- call.c: calls between threads, random numbers, printf */
 void cl_call(Emit *e, const Stmt *s);
 
-/* ---- bundle.c */
-void opencl_bundle(const TargetBundle *b);
+/* ---- loop.c */
+void cl_loop(Emit *e, const Stmt *s);
 
 #endif
