@@ -236,16 +236,6 @@ static void emit_random_state(Cl *c, Kernel *k)
         emit_line(&c->e, "struct tl_random tl_rng;");
 }
 
-static bool sees_other_type(const Kernel *k)
-{
-    for (int i = 0; i < k->buffers.n; i++) {
-        const Buffer *b = k->buffers.at[i];
-        if (b->pointer || (b->view_of && b->type != buffer_root(b)->type))
-            return true;
-    }
-    return false;
-}
-
 static void emit_body_of(Cl *c, Kernel *k)
 {
     Emit *e = &c->e;
@@ -275,7 +265,6 @@ static void emit_kernel(Cl *c, Kernel *k)
     look_at(e, k);
     k->launch.symbol = name_for(e->names, k, k->name);
     uses_launch(&c->u, k);
-    c->viewed = sees_other_type(k);
     c->first = c->nassert;
     str_init(&body, e->arena);
     e->out = &body;

@@ -4,19 +4,27 @@
 
 /* ---- declarations ---------------------------------------------------------------------------- */
 
-/* Bytes that are seen as two types are accessed by a type that may be any. */
-static const char *element_type(Emit *e, const Buffer *b)
+/* A type that may be any in memory: bytes that are seen as two types are accessed by it. */
+static const char *any_type(Emit *e, const char *t)
 {
-    const char *t = c_storage_type(b->type);
     const char *any = arena_printf(e->arena, "tl_any_%s", t);
 
-    if (!cl_of(e)->viewed && buffer_root(b)->scope != MEM_SHARED)
-        return t;
     if (!map_has(&e->routines, any)) {
         map_set(&e->routines, any, e);
         str_printf(&e->decls, "typedef %s %s __attribute__((may_alias));\n", t, any);
     }
     return any;
+}
+
+static const char *element_type(Emit *e, const Buffer *b)
+{
+    const char *t = c_storage_type(b->type);
+    bool viewed = buffer_root(b)->scope == MEM_SHARED || buffer_root(b)->pointer;
+
+    for (int i = 0; i < e->k->buffers.n && !viewed; i++)
+        viewed = buffer_root(e->k->buffers.at[i]) == buffer_root(b) &&
+                 e->k->buffers.at[i]->type != b->type;
+    return viewed ? any_type(e, t) : t;
 }
 
 void cl_declare(Emit *e, const Buffer *b)
@@ -50,25 +58,104 @@ static const Expr *run_start(const Expr *at)
     return at->op == EX_RAMP && expr_is_int(at->kid[1], &stride) && stride == 1 ? at->kid[0] : NULL;
 }
 
-static const char *run_type(DType t, int lanes)
+static const char *run_type(Emit *e, DType t, int lanes)
 {
-    if (dtype_bits(t) < 8)
+    if (dtype_bits(t) < 8 || lanes == 1)
         return NULL;
     switch (dtype_bits(t) * lanes) {
+    case 16: return any_type(e, "uint16_t");
+    case 32: return any_type(e, "uint32_t");
     case 64: return "uint2";
     case 128: return "uint4";
     default: return NULL;
     }
 }
 
-static bool is_memory(const Buffer *b)
-{
-    return b->scope != MEM_VAR;
-}
-
 static const Expr *scalar_of(const Expr *x)
 {
     return !x || x->lanes == 1 ? x : x->op == EX_BROADCAST ? x->kid[0] : NULL;
+}
+
+/* Memory that others see too and that can be reached many elements at a time. */
+static bool is_wide(Emit *e, const Buffer *b, const Expr *at)
+{
+    MemScope scope = buffer_root(b)->scope;
+
+    return (scope == MEM_GLOBAL || scope == MEM_SHARED) && at->lanes > 1 && run_start(at) &&
+           run_type(e, b->type, at->lanes);
+}
+
+typedef struct {
+    Emit *e;
+    VEC(const Expr *) loads; /* wide ones */
+    VEC(Buffer *) temps;     /* what they go to */
+} Wide;
+
+static Buffer *new_temp(Emit *e, DType t, int lanes)
+{
+    const Expr *n = expr_int(e->ir, lanes);
+    return buffer_new(e->ir, "v", t, MEM_LOCAL, 1, &n, NO_SPAN);
+}
+
+static const Expr *take_wide(Ir *ir, const Expr *x, void *arg)
+{
+    Wide *w = arg;
+    int i = 0;
+
+    if (x->op != EX_LOAD || x->lanes == 1 || !is_wide(w->e, x->u.buf, x->kid[0]) ||
+        (x->guarded && (!scalar_of(x->kid[1]) || !scalar_of(x->kid[2]))))
+        return x;
+    while (i < w->loads.n && w->loads.at[i] != x)
+        i++;
+    if (i == w->loads.n) {
+        vec_push(ir->arena, &w->loads, x);
+        vec_push(ir->arena, &w->temps, new_temp(w->e, x->u.buf->type, x->lanes));
+    }
+    const Expr *at = expr_ramp(ir, expr_int(ir, 0), expr_int(ir, 1), x->lanes);
+    return expr_load(ir, w->temps.at[i], &at, 1);
+}
+
+static void put_run(Emit *e, const char *type, const Buffer *b, const Expr *start, bool reads)
+{
+    str_printf(e->out, "*(%s%s %s *)&%s[", reads ? "const " : "", cl_space(b), type,
+               buffer_name(e, b));
+    emit_loose(e, start);
+    str_putc(e->out, ']');
+}
+
+/* What is not loaded is what the guard says instead. */
+static void emit_fill(Emit *e, const Buffer *temp, const Expr *x)
+{
+    emit_line(e, "} else {");
+    e->indent++;
+    for (int l = 0; l < x->lanes; l++) {
+        emit_indent(e);
+        emit_store(e, temp, expr_int(e->ir, l), lane_of(e->ir, x->kid[2], l));
+    }
+    e->indent--;
+    emit_line(e, "}");
+}
+
+static void emit_wide_load(Emit *e, const Buffer *temp, const Expr *x)
+{
+    const char *type = run_type(e, x->u.buf->type, x->lanes);
+
+    emit_line(e, "%s %s[%d] __attribute__((aligned(16)));", c_storage_type(temp->type),
+              buffer_name(e, temp), x->lanes);
+    if (x->guarded) {
+        emit_guard(e, scalar_of(x->kid[1]));
+        str_puts(e->out, "{\n");
+        e->indent++;
+    }
+    emit_indent(e);
+    put_run(e, type, temp, expr_int(e->ir, 0), false);
+    str_puts(e->out, " = ");
+    put_run(e, type, x->u.buf, run_start(x->kid[0]), true);
+    str_puts(e->out, ";\n");
+    if (!x->guarded)
+        return;
+    e->indent--;
+    emit_fill(e, temp, x);
 }
 
 static bool is_zero(const Expr *x)
@@ -78,60 +165,110 @@ static bool is_zero(const Expr *x)
                  (x->op == EX_INT && x->u.i == 0));
 }
 
-/* A copy of bits: what is stored is what was loaded. */
-static const char *copy_type(const Stmt *s)
+/* A load whose bits are what is stored; zeros where it is not done. */
+static bool is_copy(Emit *e, const Stmt *s)
 {
-    const Expr *at = s->u.store.at[0], *x = s->u.store.value;
-    const Buffer *to = s->u.store.buf;
-
-    if (x->op != EX_LOAD || x->lanes != at->lanes || at->lanes == 1 || !run_start(at) ||
-        !run_start(x->kid[0]) || x->u.buf->type != to->type || x->type != to->type ||
-        to->type == DT_BOOL || to->type == DT_TF32 || !is_memory(to) || !is_memory(x->u.buf) ||
-        (s->u.store.guard && !scalar_of(s->u.store.guard)) ||
-        (x->guarded && (!scalar_of(x->kid[1]) || !is_zero(x->kid[2]))))
-        return NULL;
-    return run_type(to->type, at->lanes);
-}
-
-static void put_run(Emit *e, const char *type, const Buffer *b, const Expr *at, bool reads)
-{
-    str_printf(e->out, "*(%s%s %s *)&%s[", reads ? "const " : "", cl_space(b), type,
-               buffer_name(e, b));
-    emit_loose(e, run_start(at));
-    str_putc(e->out, ']');
-}
-
-static void store_lanes(Emit *e, const Stmt *s)
-{
-    const Expr *at = s->u.store.at[0], *value = s->u.store.value, *guard = s->u.store.guard;
-    int lanes = MAX(at->lanes, value->lanes);
-
-    for (int l = 0; l < lanes; l++) {
-        emit_guard(e, guard ? lane_of(e->ir, guard, l) : NULL);
-        emit_store(e, s->u.store.buf, lane_of(e->ir, at, l), lane_of(e->ir, value, l));
-    }
-}
-
-void cl_store(Emit *e, const Stmt *s)
-{
-    const char *type = copy_type(s);
     const Expr *x = s->u.store.value;
+    DType t = s->u.store.buf->type;
 
-    if (!type) {
-        store_lanes(e, s);
-        return;
-    }
-    emit_guard(e, scalar_of(s->u.store.guard));
-    put_run(e, type, s->u.store.buf, s->u.store.at[0], false);
+    return x->op == EX_LOAD && x->u.buf->scope != MEM_VAR && x->u.buf->type == t && x->type == t &&
+           t != DT_BOOL && t != DT_TF32 && run_start(x->kid[0]) && run_type(e, t, x->lanes) &&
+           (!x->guarded || (scalar_of(x->kid[1]) && is_zero(x->kid[2])));
+}
+
+static void emit_copy(Emit *e, const Stmt *s)
+{
+    const Expr *x = s->u.store.value;
+    const char *type = run_type(e, x->u.buf->type, x->lanes);
+
+    emit_indent(e);
+    put_run(e, type, s->u.store.buf, run_start(s->u.store.at[0]), false);
     str_puts(e->out, " = ");
     if (x->guarded) {
         emit_at(e, scalar_of(x->kid[1]), true, OF_AND);
         str_puts(e->out, " ? ");
     }
-    put_run(e, type, x->u.buf, x->kid[0], true);
+    put_run(e, type, x->u.buf, run_start(x->kid[0]), true);
     if (x->guarded)
         str_printf(e->out, " : (%s)(0u)", type);
     str_puts(e->out, ";\n");
+}
+
+static void store_lanes(Emit *e, const Buffer *b, const Expr *at, const Expr *value,
+                        const Expr *guard)
+{
+    for (int l = 0; l < MAX(at->lanes, value->lanes); l++) {
+        emit_guard(e, guard ? lane_of(e->ir, guard, l) : NULL);
+        emit_store(e, b, lane_of(e->ir, at, l), lane_of(e->ir, value, l));
+    }
+}
+
+/* Loads of many elements, lanes one by one, a store of many elements. */
+static void emit_wide(Emit *e, const Stmt *s)
+{
+    Wide w = {.e = e};
+    const Buffer *to = s->u.store.buf;
+    const Expr *at = s->u.store.at[0];
+    const Expr *value = expr_map(e->ir, s->u.store.value, take_wide, &w);
+
+    if (!is_wide(e, to, at)) {
+        for (int i = 0; i < w.loads.n; i++)
+            emit_wide_load(e, w.temps.at[i], w.loads.at[i]);
+        store_lanes(e, to, at, value, NULL);
+        return;
+    }
+    const Buffer *temp = new_temp(e, to->type, at->lanes);
+    const char *type = run_type(e, to->type, at->lanes);
+    for (int i = 0; i < w.loads.n; i++)
+        emit_wide_load(e, w.temps.at[i], w.loads.at[i]);
+    emit_line(e, "%s %s[%d] __attribute__((aligned(16)));", c_storage_type(to->type),
+              buffer_name(e, temp), at->lanes);
+    store_lanes(e, temp, expr_ramp(e->ir, expr_int(e->ir, 0), expr_int(e->ir, 1), at->lanes), value,
+                NULL);
+    emit_indent(e);
+    put_run(e, type, to, run_start(at), false);
+    str_puts(e->out, " = ");
+    put_run(e, type, temp, expr_int(e->ir, 0), true);
+    str_puts(e->out, ";\n");
+}
+
+typedef struct {
+    Emit *e;
+    bool found;
+} Seek;
+
+static bool seek_wide(const Expr *x, void *arg)
+{
+    Seek *k = arg;
+
+    k->found |= x->op == EX_LOAD && x->lanes > 1 && is_wide(k->e, x->u.buf, x->kid[0]);
+    return !k->found;
+}
+
+void cl_store(Emit *e, const Stmt *s)
+{
+    const Expr *at = s->u.store.at[0], *value = s->u.store.value, *guard = s->u.store.guard;
+    Seek wide = {e, s->u.store.buf->scope != MEM_VAR && is_wide(e, s->u.store.buf, at)};
+
+    expr_visit(value, seek_wide, &wide);
+    bool whole = at->lanes > 1 && value->lanes == at->lanes && run_start(at) &&
+                 (!guard || scalar_of(guard)) && wide.found;
+    if (!whole) {
+        store_lanes(e, s->u.store.buf, at, value, guard);
+        return;
+    }
+    if (guard) {
+        emit_guard(e, scalar_of(guard));
+        str_puts(e->out, "{\n");
+    } else if (!is_copy(e, s)) {
+        emit_line(e, "{");
+    }
+    bool block = guard || !is_copy(e, s);
+    e->indent += block;
+    (is_copy(e, s) ? emit_copy : emit_wide)(e, s);
+    e->indent -= block;
+    if (block)
+        emit_line(e, "}");
 }
 
 /* ---- atomics --------------------------------------------------------------------------------- */

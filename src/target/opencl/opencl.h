@@ -11,7 +11,6 @@ typedef struct {
     Str asserts;   /* what T.device_assert says, by number */
     int nassert;   /* of all kernels; what the one at hand has of its own is since `first` */
     int first;
-    bool viewed;   /* some bytes of the kernel at hand are seen as two types */
 } Cl;
 
 static inline Cl *cl_of(Emit *e) { return (Cl *)e; }
