@@ -62,7 +62,10 @@ test | full)
     # WGSL: a software adapter, and wgpu-native
     have_library libvulkan_lvp.so || like="$like mesa-vulkan-drivers"
     have_library libvulkan.so.1 || like="$like libvulkan1"
-    # and a browser, for their pages
+    # OpenCL C: a driver for this CPU, and what finds drivers
+    have_library libOpenCL.so.1 || like="$like ocl-icd-libopencl1"
+    ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 || like="$like pocl-opencl-icd"
+    # and a browser, for pages of WGSL
     command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || like="$like chromium"
     sh "$(dirname "$0")/wgpu.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     sh "$(dirname "$0")/nvrtc.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"

@@ -94,15 +94,15 @@ TL_DEVICE int64_t tl_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 TL_DEVICE uint64_t tl_min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 TL_DEVICE uint64_t tl_max_u64(uint64_t a, uint64_t b) { return a > b ? a : b; }
 /* The other operand when one is NaN. */
-TL_DEVICE float tl_min_f32(float a, float b) { return (a < b) | (b != b) ? a : b; }
-TL_DEVICE float tl_max_f32(float a, float b) { return (a > b) | (b != b) ? a : b; }
-TL_DEVICE double tl_min_f64(double a, double b) { return (a < b) | (b != b) ? a : b; }
-TL_DEVICE double tl_max_f64(double a, double b) { return (a > b) | (b != b) ? a : b; }
+TL_DEVICE float tl_min_f32(float a, float b) { return ((a < b) | (b != b)) ? a : b; }
+TL_DEVICE float tl_max_f32(float a, float b) { return ((a > b) | (b != b)) ? a : b; }
+TL_DEVICE double tl_min_f64(double a, double b) { return ((a < b) | (b != b)) ? a : b; }
+TL_DEVICE double tl_max_f64(double a, double b) { return ((a > b) | (b != b)) ? a : b; }
 /* NaN wins. */
-TL_DEVICE float tl_min_nan_f32(float a, float b) { return (a < b) | (a != a) ? a : b; }
-TL_DEVICE float tl_max_nan_f32(float a, float b) { return (a > b) | (a != a) ? a : b; }
-TL_DEVICE double tl_min_nan_f64(double a, double b) { return (a < b) | (a != a) ? a : b; }
-TL_DEVICE double tl_max_nan_f64(double a, double b) { return (a > b) | (a != a) ? a : b; }
+TL_DEVICE float tl_min_nan_f32(float a, float b) { return ((a < b) | (a != a)) ? a : b; }
+TL_DEVICE float tl_max_nan_f32(float a, float b) { return ((a > b) | (a != a)) ? a : b; }
+TL_DEVICE double tl_min_nan_f64(double a, double b) { return ((a < b) | (a != a)) ? a : b; }
+TL_DEVICE double tl_max_nan_f64(double a, double b) { return ((a > b) | (a != a)) ? a : b; }
 
 /* float to integer: toward zero, saturated, NaN gives 0 */
 TL_DEVICE int32_t tl_clamp_i32(int32_t x, int32_t lo, int32_t hi) { return x < lo ? lo : x > hi ? hi : x; }

@@ -283,7 +283,8 @@ static const char *const taken[] = {
 #undef WORD
 };
 
-/* What a text must ask for, where it has a use for it. */
+/* What a text must ask for, where it has a use for it; the first is there by itself since 1.2. */
+static const char old_only[] = "#if __OPENCL_C_VERSION__ < 120\n";
 static const struct {
     const char *word, *extension;
 } extensions[] = {
@@ -302,7 +303,8 @@ static void put_text(Cl *c, const char *body, const unsigned char *const *file, 
     device_paste(c->e.arena, file, (const unsigned char *)"", all, &helpers);
     for (int i = 0; i < COUNT(extensions); i++)
         if (strstr(helpers.s, extensions[i].word) || strstr(all, extensions[i].word))
-            str_printf(out, "#pragma OPENCL EXTENSION %s : enable\n", extensions[i].extension);
+            str_printf(out, "%s#pragma OPENCL EXTENSION %s : enable\n%s", i ? "" : old_only,
+                       extensions[i].extension, i ? "" : "#endif\n");
     str_puts(out, "#pragma OPENCL FP_CONTRACT OFF\n\n");
     str_puts(out, (const char *)device_opencl_types_h);
     if (c->e.spec->machine.lanes > 1)

@@ -279,8 +279,8 @@ static const struct {
     const char *join_float;
 } atomic_table[ATOMIC_COUNT] = {
     [ATOMIC_ADD] = {"atomic_add", "a + x", "a + x"},
-    [ATOMIC_MAX] = {"atomic_max", "a > x ? a : x", "(a > x) | (x != x) ? a : x"},
-    [ATOMIC_MIN] = {"atomic_min", "a < x ? a : x", "(a < x) | (x != x) ? a : x"},
+    [ATOMIC_MAX] = {"atomic_max", "a > x ? a : x", "((a > x) | (x != x)) ? a : x"},
+    [ATOMIC_MIN] = {"atomic_min", "a < x ? a : x", "((a < x) | (x != x)) ? a : x"},
     [ATOMIC_OR] = {"atomic_or", "a | x", NULL},
     [ATOMIC_AND] = {"atomic_and", "a & x", NULL},
     [ATOMIC_XOR] = {"atomic_xor", "a ^ x", NULL},
