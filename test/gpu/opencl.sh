@@ -60,6 +60,18 @@ try() {
     text=$(run "$@" -q --sim --text --target opencl) && echo ok || echo "FAIL $* on the host: $text"
 }
 
+# bundle: a C program calls a kernel of a bundle, in a queue of its own
+bundle() {
+    "$tl" build examples/gemm.py:gemm M=64 N=48 K=32 dtype=float32 --target "opencl -arch=local32k" -o "$log/out" >"$log/say" 2>&1 &&
+        ${CC:-cc} -std=c11 -Wall -Wextra -Werror -O1 -fPIC -shared -o "$log/by_hand.so" "$log/out/gemm.c" -ldl -lpthread >>"$log/say" 2>&1 &&
+        ${CC:-cc} -I"$log/out" -o "$log/use" test/gpu/use_opencl.c -L"$log/out" -lgemm "-Wl,-rpath,$log/out" -ldl -lm >>"$log/say" 2>&1 &&
+        "$log/use" >>"$log/say" 2>&1
+    case $(cat "$log/say") in
+    *"without a queue: 1 the stream is a command queue"*"with one: 0 , 0 wrong"*"with one: 0 , 0 wrong"*) echo ok ;;
+    *) echo "FAIL a bundle: $(cat "$log/say")" ;;
+    esac
+}
+
 # runs: FILE[:FUNCTION] KNOBS, a line each
 runs() {
     for file in test/kernel/*.py; do
@@ -115,6 +127,8 @@ X
     lanes examples/softmax.py M=9 N=65 dtype=float16
     says "assertion failed: the tenth block" "$tl" verify test/kernel/assert_fails.py N=40 -q --target opencl
     says "[no-opencl-device]" env OCL_ICD_VENDORS="$log/none" "$tl" run examples/vector_add.py N=64 --target opencl
+    bundle
+    says "[bundle-target]" "$tl" build test/kernel/assert_fails.py N=40 -q --target opencl -o "$log/no"
     says "time_ms" "$tl" bench examples/vector_add.py N=1000 --reps 2 --warmup 1 --events --no-roof --target opencl
 } >>"$log/a"
 [ "$every" -eq 0 ] || runs | awk "NR % $every == 7 % $every" | while read -r line; do

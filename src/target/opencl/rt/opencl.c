@@ -6,8 +6,7 @@
  * they are for. */
 #include <dlfcn.h>
 #include <stdlib.h>
-#include "rt/driver.h"
-#include "rt/runtime.h"
+#include "target/opencl/rt/opencl.h"
 #include "target/opencl/rt/cl.h"
 
 enum { ARGS_MOST = 128, NOT_HELD = 1, OTHER = 2, FLAG_BYTES = 128 };
@@ -410,15 +409,6 @@ static Status load(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out, 
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* Bytes of a scalar as the text declares it. */
-static size_t scalar_bytes(DType t)
-{
-    return dtype_is_float(t) ? (t == DT_F64 ? 8 : 4)
-           : t == DT_BOOL    ? 4
-           : t == DT_HANDLE  ? 8
-                             : (size_t)dtype_bytes(t, 1);
-}
-
 /* A kernel that finds addresses in memory is told of all there are. */
 static int tell_addresses(const Function *f)
 {
@@ -455,7 +445,8 @@ static int set_arguments(const Dispatch *d)
 
     for (int i = 0; i < n && r == 0; i++) {
         const KernelArg *a = &f->k->launch.args.at[i];
-        r = a->var ? cl.SetKernelArg(f->kernel, (uint32_t)i, scalar_bytes(a->var->type), &d->arg[i])
+        r = a->var ? cl.SetKernelArg(f->kernel, (uint32_t)i, opencl_scalar_bytes(a->var->type),
+                                     &d->arg[i])
                    : cl.SetKernelArgSVMPointer(f->kernel, (uint32_t)i,
                                                (const void *)(uintptr_t)d->arg[i]);
     }
@@ -829,6 +820,7 @@ const Runtime runtime_opencl = {
     .by_name = true,
     .find = find,
     .build = build,
+    .bundle = &opencl_bundle,
     .open = opencl_open,
     .peak = peak,
     .load = load,
