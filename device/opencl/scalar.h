@@ -35,6 +35,15 @@ TL_DEVICE float tl_round_e3m2(float x) { return tl_e3m2_to_f32(tl_f32_to_e3m2(x)
 TL_DEVICE float tl_round_e8m0(float x) { return tl_e8m0_to_f32(tl_f32_to_e8m0(x)); }
 TL_DEVICE float tl_round_e2m1(float x) { return tl_e2m1_to_f32(tl_f32_to_e2m1(x)); }
 
+/* As device/cpu/convert.h has it, which calls something half. */
+TL_DEVICE uint8_t tl_f32_to_e8m0(float x)
+{
+    const uint32_t mag = as_uint(x) & 0x7fffffffu, exponent = mag >> 23;
+    const uint32_t tie = exponent ? 0x400000u : 0x600000u, rest = mag & 0x7fffffu;
+    const uint32_t e = exponent + (uint32_t)(rest > tie || (rest == tie && (exponent & 1)));
+    return (uint8_t)(mag > 0x7f800000u || (mag && mag != as_uint(x)) ? 255u : e < 254 ? e : 254);
+}
+
 /* Codes of numbers of a type that has infinities, where a conversion would saturate. */
 TL_DEVICE uint8_t tl_keep_e5m2(float x)
 {
