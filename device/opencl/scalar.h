@@ -311,7 +311,9 @@ TL_DEVICE double tl_add_rn_f64(double a, double b) { return a + b; }
 #define tl_wide_load(to, space, from, n, yes)                                                      \
     for (int32_t tl_i = 0; tl_i < (n); tl_i++)                                                     \
         ((__private uint32_t *)(to))[tl_i] = (yes) ? ((const space uint32_t *)(from))[tl_i] : 0u
+
 #define tl_wide_store(space, to, from, n, yes)                                                     \
     for (int32_t tl_i = 0; tl_i < (n); tl_i++)                                                     \
         if (yes)                                                                                   \
             ((space uint32_t *)(to))[tl_i] = ((const __private uint32_t *)(from))[tl_i]
+
