@@ -23,10 +23,14 @@ def main(A: T.Tensor((8, 64), "float16"), B: T.Tensor((8,), "float32")):
 #     float acc[1] __attribute__((aligned(16)));
 #     const int32_t tx = (int32_t)get_local_id(0);
 #     // T.copy(A, a)  lanes.py:11
-#     a[0] = tl_f16_to_f32(A[tx * 4]);
-#     a[1] = tl_f16_to_f32(A[tx * 4 + 1]);
-#     a[2] = tl_f16_to_f32(A[tx * 4 + 2]);
-#     a[3] = tl_f16_to_f32(A[tx * 4 + 3]);
+#     {
+#         uint16_t v[4] __attribute__((aligned(16)));
+#         *(__private uint2 *)&v[0] = *(const __global uint2 *)&A[tx * 4];
+#         a[0] = tl_f16_to_f32(v[0]);
+#         a[1] = tl_f16_to_f32(v[1]);
+#         a[2] = tl_f16_to_f32(v[2]);
+#         a[3] = tl_f16_to_f32(v[3]);
+#     }
 #     // T.reduce_max(a, s, dim=1)  lanes.py:12
 #     acc[0] = (-INFINITY);
 #     #pragma unroll

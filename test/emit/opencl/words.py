@@ -84,25 +84,26 @@ def main(N=256):
 #     TL_LOCAL(tl_shared, 512);
 #     __local tl_any_uint8_t *const s = (__local tl_any_uint8_t *)(tl_shared + 0);
 #     __local tl_any_uint32_t *const w = (__local tl_any_uint32_t *)s;
-#     tl_any_float f[4] __attribute__((aligned(16)));
-#     tl_any_float total[1] __attribute__((aligned(16)));
-#     tl_any_float acc[1] __attribute__((aligned(16)));
+#     float f[4] __attribute__((aligned(16)));
+#     float total[1] __attribute__((aligned(16)));
+#     float acc[1] __attribute__((aligned(16)));
 #     __local tl_any_float *const total_parts = (__local tl_any_float *)(tl_shared + 256);
 #     const int32_t tx = (int32_t)get_local_id(0);
 #     // T.copy(kernel, s)  words.py:23
-#     s[tx * 4] = kernel_1[tx * 4];
-#     s[tx * 4 + 1] = kernel_1[tx * 4 + 1];
-#     s[tx * 4 + 2] = kernel_1[tx * 4 + 2];
-#     s[tx * 4 + 3] = kernel_1[tx * 4 + 3];
+#     *(__local tl_any_uint32_t *)&s[tx * 4] = *(const __global tl_any_uint32_t *)&kernel_1[tx * 4];
 #     // for i in T.Parallel(N)  words.py:24
 #     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #     for (int32_t s_1 = 0; s_1 < 4; s_1++) {
 #         O[tx + s_1 * 64] = (uint8_t)(int32_t)((uint32_t)(int32_t)s[255 - tx - s_1 * 64] + 1u);
 #     }
-#     f[0] = tl_max_f32(tl_f16_to_f32(H[tx * 4]), 0.0f);
-#     f[1] = tl_max_f32(tl_f16_to_f32(H[tx * 4 + 1]), 0.0f);
-#     f[2] = tl_max_f32(tl_f16_to_f32(H[tx * 4 + 2]), 0.0f);
-#     f[3] = tl_max_f32(tl_f16_to_f32(H[tx * 4 + 3]), 0.0f);
+#     {
+#         uint16_t v[4] __attribute__((aligned(16)));
+#         *(__private uint2 *)&v[0] = *(const __global uint2 *)&H[tx * 4];
+#         f[0] = tl_max_f32(tl_f16_to_f32(v[0]), 0.0f);
+#         f[1] = tl_max_f32(tl_f16_to_f32(v[1]), 0.0f);
+#         f[2] = tl_max_f32(tl_f16_to_f32(v[2]), 0.0f);
+#         f[3] = tl_max_f32(tl_f16_to_f32(v[3]), 0.0f);
+#     }
 #     // T.reduce_sum(f, total)  words.py:28
 #     acc[0] = 0.0f;
 #     #pragma unroll
