@@ -28,7 +28,7 @@ MENU = [
                    ("python", "Python", "doc/python.md"), ("numerics", "Arithmetic", "doc/numerics.md"),
                    ("glossary", "Words", "doc/glossary.md")]),
     ("Machines", [("gpu", "NVIDIA", "doc/gpu.md"), ("blackwell", "Blackwell", "doc/blackwell.md"), ("amd", "AMD", "doc/amd.md"),
-                  ("webgpu", "WebGPU", "doc/webgpu.md")]),
+                  ("webgpu", "WebGPU", "doc/webgpu.md"), ("opencl", "OpenCL", "doc/opencl.md")]),
     ("Use it", [("playground", "The playground", "doc/playground.md"), ("editor", "In the editor", "doc/editor.md"), ("tuning", "Tuning", "doc/tuning.md"),
                 ("bundles", "Bundles", "doc/bundles.md"), ("serving", "Serving", "doc/serving.md"),
                 ("stability", "What is stable", "doc/stability.md"), ("migration", "From the original", "doc/migration.md")]),
