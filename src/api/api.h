@@ -104,7 +104,7 @@ struct tl_context {
     Names *names;
     bool color;
     pthread_mutex_t lock;
-    RuntimeState states[8]; /* by runtime.def */
+    RuntimeState states[12]; /* by runtime.def */
     struct { Workers *workers; int asked; } pools[16];
     int npool;
 };
