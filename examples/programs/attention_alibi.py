@@ -12,7 +12,7 @@ SIZES = {"test": (2, 3, 40, 16), "cpu": (2, 8, 512, 64), "gpu": (4, 16, 4096, 12
 def program(q, k, v, slope):
     s = q @ k.swapaxes(-1, -2) / q.shape[-1] ** 0.5
     back = tl.iota(s, 2) - tl.iota(s, 3)
-    s = s - slope[:, None, None] * back.astype("float32")
+    s = s - slope[:, None, None] * back
     return tl.softmax(tl.where(back >= 0, s, -tl.inf)) @ v
 
 
