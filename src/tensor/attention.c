@@ -5,7 +5,12 @@
  * product, element by element: scaled, masked, capped, biased.  Scores are then never stored. */
 #include "tensor/dots.h"
 
-enum { WIDTH_MOST = 256 }; /* of a row of q or v: a block holds them whole */
+enum {
+    WIDTH_MOST = 256,   /* of a row of q or v: a block holds them whole */
+    ROOM_BESIDE = 2048, /* bytes of shared memory for barriers and alignment */
+};
+
+#define LOG2_E 1.4426950408889634
 
 /* ---- the rule -------------------------------------------------------------------------------- */
 
@@ -150,17 +155,42 @@ typedef struct {
     Operand q, kt, v;
     const Lin *at[3];    /* of scores: batch, row, column */
     const char *rows, *columns; /* guards */
+    const char *block;   /* of rows: its number */
     int names;
 } Attention;
 
-static void choose(Attention *a)
+static int64_t bytes_of(int64_t elements, const Node *n)
+{
+    return elements * dtype_bits(n->type) / 8;
+}
+
+/* Fewer stages, then fewer columns, until the tiles of a block have room. */
+static void make_room(Attention *a)
+{
+    const Node *q = a->k->scores->arg[0], *v = a->k->anchor->arg[1];
+    const int64_t room = a->g->machine->shared_block;
+    TileChoice *c = &a->c;
+    while (room) {
+        int64_t step = bytes_of(c->n * a->D, q) + bytes_of(c->n * a->E, v);
+        if (bytes_of(c->m * a->D, q) + step * MAX(1, c->stages) <= room - ROOM_BESIDE)
+            return;
+        if (c->stages > 1)
+            c->stages--;
+        else if (c->n >= 32)
+            c->n = c->n / 32 * 16;
+        else
+            return;
+    }
+}
+
+static void choose(Attention *a, bool causal)
 {
     const Machine *m = a->g->machine;
     const bool gpu = machine_has(m, HAS_THREADS);
     DType t = a->k->scores->arg[0]->type;
     TileChoice c = {.m = gpu ? 64 : 32, .n = 64, .stages = gpu ? 2 : 0, .threads = 128};
-    if (m->tiles_attention && dtype_bits(t) == 16)
-        c = m->tiles_attention(m, a->N, a->D, t, false);
+    if (m->tiles_attention && dtype_bits(t) == 16 && dtype_bits(a->k->anchor->arg[1]->type) == 16)
+        c = m->tiles_attention(m, a->N, a->D, t, causal);
     while (c.m / 2 >= a->M && c.m > (gpu ? 64 : 8))
         c.m /= 2;
     while (c.n / 2 >= a->N && c.n > 16)
@@ -168,6 +198,15 @@ static void choose(Attention *a)
     if (!gpu)
         c.threads = 1;
     a->c = c;
+    make_room(a);
+}
+
+/* What is read beside the scores is read without conditions: columns are whole tiles. */
+static void choose_whole(Attention *a)
+{
+    for (int64_t n = 128; n >= 64 && a->N % a->c.n; n /= 2)
+        if (n <= a->c.n && a->N % n == 0)
+            a->c.n = n;
 }
 
 static Operand operand(Attention *a, Node *n, const char *name, int64_t rows, int64_t columns,
@@ -205,7 +244,7 @@ static void plan(Attention *a)
     Graph *g = a->g;
     Node *dot = a->k->anchor, *s = a->k->scores;
     const Lin *z = lin_var(g, "bz", 0, dot->shape[0] - 1), *z1 = scores_batch(a, dot);
-    const char *m0 = arena_printf(g->arena, "bx * %lld", (long long)a->c.m),
+    const char *m0 = arena_printf(g->arena, "%s * %lld", a->block, (long long)a->c.m),
                *n0 = arena_printf(g->arena, "k * %lld", (long long)a->c.n);
     a->q = operand(a, s->arg[0], "Q", a->c.m, a->D, m0, "0", a->M, a->D);
     a->kt = operand(a, s->arg[1], "K", a->D, a->c.n, "0", n0, a->D, a->N);
@@ -246,9 +285,11 @@ static const Lin *as_lin(Graph *g, Node *n, const Lin *const *at)
     }
 }
 
-typedef struct { /* columns that a block of rows may see: tiles [first, last) */
+typedef struct {
     Attention *a;
-    const char *first, *last;
+    const char *first, *last; /* columns that a block of rows may see: tiles [first, last) */
+    const char *edge;         /* some of the tile is hidden; NULL: never */
+    Node *rest;               /* the scores without the conditions that positions alone decide */
 } Seen;
 
 static int64_t coef_of(const Lin *l, const Lin *var)
@@ -264,16 +305,33 @@ static const char *tighter(Graph *g, const char *fn, const char *old, const char
     return old ? arena_printf(g->arena, "T.%s(%s, %s)", fn, old, text) : text;
 }
 
-/* Seen only where l >= 0: the last column for the row of the block that sees most, or the first. */
-static void need(Seen *s, const Lin *l)
+static const char *either(Graph *g, const char *a, const char *b)
+{
+    return a && b ? arena_printf(g->arena, "%s | %s", a, b) : a ? a : b;
+}
+
+/* r * row + c * column + rest of l, at [i, j] of the tile. */
+static const char *at_tile(Seen *s, const Lin *l, int64_t r, int64_t c, int64_t i, int64_t j)
+{
+    Attention *a = s->a;
+    Graph *g = a->g;
+    const Lin *block = lin_var(g, a->block, 0, (a->M + a->c.m - 1) / a->c.m - 1),
+              *step = lin_var(g, "k", 0, (a->N + a->c.n - 1) / a->c.n - 1);
+    const Lin *sum = lin_add(g, lin_mul(g, block, r * a->c.m), lin_mul(g, step, c * a->c.n));
+    return lin_text(g, lin_add(g, sum, lin_const(g, l->c + r * i + c * j)));
+}
+
+/* Seen only where l >= 0: the last column for the row of the block that sees most, or the first,
+ * and which tiles some of is hidden.  False: l is no sum of a row and a column. */
+static bool need(Seen *s, const Lin *l)
 {
     Attention *a = s->a;
     Graph *g = a->g;
     const int64_t r = coef_of(l, a->at[1]), c = coef_of(l, a->at[2]);
     if ((c != 1 && c != -1) || l->n != 1 + (r != 0))
-        return;
+        return false;
     const int64_t sign = c < 0 ? 1 : -1, m = a->c.m, n = a->c.n;
-    const Lin *block = lin_var(g, "bx", 0, (a->M + m - 1) / m - 1);
+    const Lin *block = lin_var(g, a->block, 0, (a->M + m - 1) / m - 1);
     const int64_t row = r > 0 ? m - 1 : 0; /* of the block, that sees furthest */
     const Lin *edge = lin_add(g, lin_mul(g, block, sign * r * m),
                               lin_const(g, sign * (r * row + l->c) + (c < 0 ? n : 0)));
@@ -282,128 +340,219 @@ static void need(Seen *s, const Lin *l)
         s->last = tighter(g, "min", s->last, tile);
     else
         s->first = tighter(g, "max", s->first, tile);
+    s->edge = either(g, s->edge,
+                     arena_printf(g->arena, "(%s < 0)",
+                                  at_tile(s, l, r, c, r < 0 ? m - 1 : 0, c < 0 ? n - 1 : 0)));
+    return true;
 }
 
-static void need_cond(Seen *s, Node *n, const Lin *const *at, bool holds)
+/* True: what the condition says is all in s. */
+static bool need_cond(Seen *s, Node *n, const Lin *const *at, bool holds)
 {
     Graph *g = s->a->g;
     const Lin *to[TENSOR_RANK];
     Guard guard[TENSOR_RANK];
     if (n->stored)
-        return;
+        return false;
     if (n->kind == NODE_BROADCAST || n->kind == NODE_RESHAPE || n->kind == NODE_PERMUTE) {
         operand_index(g, n, 0, at, to, guard);
-        need_cond(s, n->arg[0], to, holds);
-    } else if (is_elem(n, ELEM_NOT) || is_elem(n, ELEM_INVERT)) {
-        need_cond(s, n->arg[0], at, !holds);
-    } else if (is_elem(n, holds ? ELEM_BITAND : ELEM_BITOR)) {
-        need_cond(s, n->arg[0], at, holds);
-        need_cond(s, n->arg[1], at, holds);
-    } else if (n->kind == NODE_ELEM && n->narg == 2) {
-        const bool above = is_elem(n, ELEM_GE) || is_elem(n, ELEM_GT);
-        const bool strict = is_elem(n, ELEM_LT) || is_elem(n, ELEM_GT);
-        if (!above && !is_elem(n, ELEM_LE) && !is_elem(n, ELEM_LT))
-            return;
-        const Lin *x = as_lin(g, n->arg[0], at), *y = as_lin(g, n->arg[1], at);
-        if (!x || !y)
-            return;
-        const int64_t sign = above == holds ? 1 : -1; /* of x - y where it is seen */
-        x = lin_mul(g, lin_add(g, x, lin_mul(g, y, -1)), sign);
-        need(s, lin_add(g, x, lin_const(g, strict == holds ? -1 : 0)));
+        return need_cond(s, n->arg[0], to, holds);
     }
+    if (is_elem(n, ELEM_NOT) || is_elem(n, ELEM_INVERT))
+        return need_cond(s, n->arg[0], at, !holds);
+    if (is_elem(n, holds ? ELEM_BITAND : ELEM_BITOR)) {
+        const bool one = need_cond(s, n->arg[0], at, holds);
+        return need_cond(s, n->arg[1], at, holds) && one;
+    }
+    if (n->kind != NODE_ELEM || n->narg != 2)
+        return false;
+    const bool above = is_elem(n, ELEM_GE) || is_elem(n, ELEM_GT);
+    const bool strict = is_elem(n, ELEM_LT) || is_elem(n, ELEM_GT);
+    if (!above && !is_elem(n, ELEM_LE) && !is_elem(n, ELEM_LT))
+        return false;
+    const Lin *x = as_lin(g, n->arg[0], at), *y = as_lin(g, n->arg[1], at);
+    if (!x || !y)
+        return false;
+    const int64_t sign = above == holds ? 1 : -1; /* of x - y where it is seen */
+    x = lin_mul(g, lin_add(g, x, lin_mul(g, y, -1)), sign);
+    return need(s, lin_add(g, x, lin_const(g, strict == holds ? -1 : 0)));
+}
+
+static bool is_number(const Node *n, double *v)
+{
+    while (n->kind == NODE_BROADCAST || n->kind == NODE_RESHAPE)
+        n = n->arg[0];
+    *v = n->value;
+    return n->kind == NODE_CONST;
 }
 
 static bool is_hidden(const Node *n)
 {
-    while (n->kind == NODE_BROADCAST)
-        n = n->arg[0];
-    return n->kind == NODE_CONST && n->value == -__builtin_inf();
+    double v;
+    return is_number(n, &v) && v == -__builtin_inf();
+}
+
+static bool is_mask(const Node *n)
+{
+    return is_elem(n, ELEM_WHERE) && (is_hidden(n->arg[1]) || is_hidden(n->arg[2]));
+}
+
+static Node *under_mask(const Node *n)
+{
+    return n->arg[is_hidden(n->arg[2]) ? 1 : 2];
 }
 
 /* where(cond, s, -inf): what the condition says of whole tiles. */
 static Seen find_seen(Attention *a)
 {
     const Lin *place[TENSOR_RANK];
-    Seen s = {.a = a};
-    Node *n = a->k->max->arg[0];
+    Seen s = {.a = a, .rest = a->k->max->arg[0]};
     weights_of(a->g, a->k->anchor->arg[0], a->at, place);
-    while (is_elem(n, ELEM_WHERE) && (is_hidden(n->arg[1]) || is_hidden(n->arg[2]))) {
-        const bool holds = is_hidden(n->arg[2]);
-        need_cond(&s, n->arg[0], place, holds);
-        n = n->arg[holds ? 1 : 2];
+    for (Node *n = s.rest; is_mask(n); n = under_mask(n)) {
+        const char *before = s.edge;
+        if (!need_cond(&s, n->arg[0], place, is_hidden(n->arg[2])))
+            s.edge = before; /* it stays in the scores */
+        else if (s.rest == n)
+            s.rest = under_mask(n);
+        else
+            s.edge = before;
     }
+    if (a->columns)
+        s.edge = either(a->g, s.edge,
+                        arena_printf(a->g->arena, "(k * %lld + %lld > %lld)", (long long)a->c.n,
+                                     (long long)a->c.n, (long long)a->N));
     return s;
+}
+
+/* Is it scores times a positive number?  Then that is left to the exponent. */
+static bool find_factor(const Attention *a, Node *n, double *factor)
+{
+    double v;
+    *factor = 1;
+    for (;; n = n->arg[0]) {
+        if (n == a->k->scores)
+            return true;
+        if (n->stored)
+            return false;
+        if (is_elem(n, ELEM_DIV) && is_number(n->arg[1], &v) && v > 0 && v < 1e30)
+            *factor /= v;
+        else if (is_elem(n, ELEM_MUL) && is_number(n->arg[1], &v) && v > 0 && v < 1e30)
+            *factor *= v;
+        else if (n->kind != NODE_RESHAPE && n->kind != NODE_BROADCAST)
+            return false;
+    }
 }
 
 /* ---- its text -------------------------------------------------------------------------------- */
 
-static void print_loop(Attention *a)
+static void print_loop(Attention *a, const Seen *s)
 {
     const long long n = (a->N + a->c.n - 1) / a->c.n;
-    const Seen s = find_seen(a);
-    const char *last = s.last ? arena_printf(a->g->arena, "T.min(T.max(%s, 0), %lld)", s.last, n)
-                              : arena_printf(a->g->arena, "%lld", n);
-    if (s.first)
+    const char *last = s->last ? arena_printf(a->g->arena, "T.min(T.max(%s, 0), %lld)", s->last, n)
+                               : arena_printf(a->g->arena, "%lld", n);
+    if (s->first)
         str_printf(a->out, "        for k in T.Pipelined(T.max(%s, 0), %s, num_stages=%d):\n",
-                   s.first, last, MAX(a->c.stages, 0));
+                   s->first, last, MAX(a->c.stages, 0));
     else
         str_printf(a->out, "        for k in T.Pipelined(%s, num_stages=%d):\n", last,
                    MAX(a->c.stages, 0));
 }
 
-static void print_scores(Attention *a)
+static Body scores_body(Attention *a, int indent)
+{
+    Body b;
+    body_open(&b, a->g, a->out, indent, &a->names);
+    b.group = a->k;
+    b.quick = true;
+    vec_push(a->g->arena, &b.leaves, ((Leaf){a->k->scores, "S[i, j]", NULL}));
+    return b;
+}
+
+static void open_scores(Attention *a, Body *b)
+{
+    body_line(b, "for i, j in T.Parallel(%lld, %lld):", (long long)a->c.m, (long long)a->c.n);
+    b->indent++;
+}
+
+/* What is done to the products, element by element. */
+static void print_scores(Attention *a, const Seen *s)
 {
     Graph *g = a->g;
-    Node *dot = a->k->anchor;
     const Lin *place[TENSOR_RANK];
-    Body b;
-    body_open(&b, g, a->out, 3, &a->names);
-    b.group = a->k;
-    vec_push(g->arena, &b.leaves, ((Leaf){a->k->scores, "S[i, j]", NULL}));
-    weights_of(g, dot->arg[0], a->at, place);
+    Body b = scores_body(a, 3);
+    weights_of(g, a->k->anchor->arg[0], a->at, place);
     const char *guard = guard_both(g, a->rows, a->columns);
-    body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)a->c.m, (long long)a->c.n);
-    b.indent++;
+    open_scores(a, &b);
     if (guard) {
         body_line(&b, "if %s:", guard);
         b.indent++;
     }
-    const char *v = body_value(&b, a->k->max->arg[0], place);
+    const char *v = body_value(&b, s->rest, place);
     body_line(&b, "S[i, j] = %s", v);
-    if (guard) {
-        b.indent--;
-        body_line(&b, "else:");
-        b.indent++;
-        body_line(&b, "S[i, j] = -T.infinity(\"float32\")");
-    }
 }
 
-static void print_step(Attention *a)
+/* Only tiles at an edge of what rows see are looked at one by one. */
+static void print_edge(Attention *a, const Seen *s)
+{
+    Graph *g = a->g;
+    const Lin *place[TENSOR_RANK];
+    if (!s->edge)
+        return;
+    Body b = scores_body(a, 3);
+    weights_of(g, a->k->anchor->arg[0], a->at, place);
+    body_line(&b, "if %s:", s->edge);
+    b.indent++;
+    open_scores(a, &b);
+    const char *seen = a->columns;
+    for (Node *n = a->k->max->arg[0]; n != s->rest; n = under_mask(n)) {
+        const char *v = arena_printf(g->arena, is_hidden(n->arg[2]) ? "(%s)" : "(not (%s))",
+                                     body_value(&b, n->arg[0], place));
+        seen = guard_both(g, seen, v);
+    }
+    body_line(&b, "S[i, j] = T.if_then_else(%s, S[i, j], -T.infinity(\"float32\"))", seen);
+}
+
+/* Rows that saw nothing yet have -inf at the top: 0 is taken off instead. */
+static void print_softmax(Attention *a, double factor)
 {
     Str *o = a->out;
-    const long long m = a->c.m, n = a->c.n, e = a->E;
-    const char *exact = a->q.type == DT_F32 ? ", precision=\"float32\"" : "";
-    operand_load(a->g, a->k, &a->kt, o, 3, &a->names);
-    str_printf(o, "            T.clear(S)\n            T.gemm(Q, K, S%s%s%s)\n",
-               a->q.swapped ? ", transpose_A=True" : "", a->kt.swapped ? ", transpose_B=True" : "",
-               exact);
-    print_scores(a);
+    const long long m = a->c.m, n = a->c.n;
+    const char *f = number_text(a->g, DT_F32, factor * LOG2_E);
     str_puts(o, "            T.copy(top, before)\n            T.reduce_max(S, top, dim=1, "
                 "clear=False)\n");
-    str_printf(o, "            for i in T.Parallel(%lld):\n                scale[i] = "
-               "T.if_then_else(top[i] == -T.infinity(\"float32\"), 1.0, T.exp(before[i] - "
-               "top[i]))\n", m);
+    str_printf(o, "            for i in T.Parallel(%lld):\n                part[i] = "
+               "T.if_then_else(top[i] == -T.infinity(\"float32\"), 0.0, top[i] * %s)\n", m, f);
+    str_printf(o, "                scale[i] = T.exp2(before[i] * %s - part[i])\n", f);
     str_printf(o, "            for i, j in T.Parallel(%lld, %lld):\n                S[i, j] = "
-               "T.if_then_else(top[i] == -T.infinity(\"float32\"), 0.0, T.exp(S[i, j] - top[i]))\n",
-               m, n);
+               "T.exp2(S[i, j] * %s - part[i])\n", m, n, f);
     str_puts(o, "            T.reduce_sum(S, part, dim=1)\n");
     str_printf(o, "            for i in T.Parallel(%lld):\n                total[i] = total[i] * "
                "scale[i] + part[i]\n", m);
+}
+
+static void print_step(Attention *a, const Seen *s)
+{
+    Str *o = a->out;
+    double factor;
+    const char *exact = ", precision=\"float32\"", *rows = ", policy=T.GemmWarpPolicy.FullRow";
+    if (!machine_has(a->g->machine, HAS_THREADS))
+        rows = "";
+    operand_load(a->g, a->k, &a->kt, o, 3, &a->names);
+    str_printf(o, "            T.clear(S)\n            T.gemm(Q, K, S%s%s%s%s)\n",
+               a->q.swapped ? ", transpose_A=True" : "", a->kt.swapped ? ", transpose_B=True" : "",
+               a->q.type == DT_F32 ? exact : "", rows);
+    if (!find_factor(a, s->rest, &factor)) {
+        factor = 1;
+        print_scores(a, s);
+    }
+    print_edge(a, s);
+    print_softmax(a, factor);
     str_printf(o, "            for i, j in T.Parallel(%lld, %lld):\n                acc[i, j] = "
-               "acc[i, j] * scale[i]\n            T.copy(S, P)\n", m, e);
+               "acc[i, j] * scale[i]\n            T.copy(S, P)\n", (long long)a->c.m,
+               (long long)a->E);
     operand_load(a->g, a->k, &a->v, o, 3, &a->names);
-    str_printf(o, "            T.gemm(P, V, acc%s%s)\n", a->v.swapped ? ", transpose_B=True" : "",
-               exact);
+    str_printf(o, "            T.gemm(P, V, acc%s%s%s)\n", a->v.swapped ? ", transpose_B=True" : "",
+               a->v.type == DT_F32 ? exact : "", rows);
 }
 
 static void print_alloc(Attention *a)
@@ -433,7 +582,9 @@ static void print_end(Attention *a)
     Body b;
     body_open(&b, g, a->out, 2, &a->names);
     b.group = a->k;
-    vec_push(g->arena, &b.leaves, ((Leaf){dot, "acc[i, j] / total[i]", NULL}));
+    body_line(&b, "for i in T.Parallel(%lld):", (long long)a->c.m);
+    body_line(&b, "    total[i] = 1.0 / total[i]");
+    vec_push(g->arena, &b.leaves, ((Leaf){dot, "acc[i, j] * total[i]", NULL}));
     const Lin *at[3] = {a->at[0], a->at[1], lin_var(g, "j", 0, a->E - 1)};
     body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)a->c.m, (long long)a->E);
     b.indent++;
@@ -454,13 +605,29 @@ void tiles_attention(Graph *g, Group *k, Str *out)
     Node *dot = k->anchor, *s = k->scores;
     Attention a = {.g = g, .k = k, .out = out, .M = dot->shape[1], .N = dot->arg[0]->shape[2],
                    .D = s->arg[0]->shape[2], .E = dot->shape[2]};
-    choose(&a);
+    const bool gpu = machine_has(g->machine, HAS_THREADS);
+    double factor;
+    a.block = "bx";
+    choose(&a, false);
     plan(&a);
-    str_printf(out, "    with T.Kernel(%lld, 1, %lld, threads=%d) as (bx, by, bz):\n",
-               (long long)((a.M + a.c.m - 1) / a.c.m), (long long)dot->shape[0], a.c.threads);
+    Seen seen = find_seen(&a);
+    const bool late = seen.last && gpu;
+    if (late) { /* the last rows see most: their blocks go first */
+        a.block = "qb";
+        choose(&a, true);
+    }
+    if (gpu && !find_factor(&a, seen.rest, &factor))
+        choose_whole(&a);
+    plan(&a);
+    seen = find_seen(&a);
+    const long long blocks = (a.M + a.c.m - 1) / a.c.m;
+    str_printf(out, "    with T.Kernel(%lld, 1, %lld, threads=%d) as (bx, by, bz):\n", blocks,
+               (long long)dot->shape[0], a.c.threads);
+    if (late)
+        str_printf(out, "        qb = %lld - bx\n", blocks - 1);
     print_alloc(&a);
     operand_load(g, k, &a.q, out, 2, &a.names);
-    print_loop(&a);
-    print_step(&a);
+    print_loop(&a, &seen);
+    print_step(&a, &seen);
     print_end(&a);
 }

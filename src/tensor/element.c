@@ -305,6 +305,16 @@ static const char *written_out(Body *b, Node *n, const Lin *const *at)
     return v;
 }
 
+/* The number a float is divided by, of a size that has a reciprocal; 0: none. */
+static double by_number(const Node *n)
+{
+    const Node *d = n->arg[1];
+    while (d->kind == NODE_BROADCAST)
+        d = d->arg[0];
+    const double size = fabs(d->value);
+    return d->kind == NODE_CONST && size > 1e-30 && size < 1e30 ? d->value : 0;
+}
+
 static const char *compute(Body *b, Node *n, const Lin *const *at)
 {
     Graph *g = b->g;
@@ -314,6 +324,9 @@ static const char *compute(Body *b, Node *n, const Lin *const *at)
     case NODE_IOTA:
         return cast_text(g, lin_text(g, at[n->attr[0]]), DT_I32, compute_type(n->type));
     case NODE_ELEM:
+        if (b->quick && n->how == ELEM_DIV && by_number(n))
+            return arena_printf(g->arena, "%s * %s", operand(g, body_value(b, n->arg[0], at)),
+                                number_text(g, n->type, 1 / by_number(n)));
         for (int i = 0; i < n->narg; i++)
             arg[i] = body_value(b, n->arg[i], at);
         return elem_text(b, n, arg);

@@ -212,6 +212,7 @@ typedef struct Body { /* statements of one loop body that is being written */
     Map memo;          /* node and position -> text of its value */
     VEC(Leaf) leaves;
     const struct Group *group; /* its outputs are computed here, not loaded */
+    bool quick;        /* quotients by numbers are products */
 } Body;
 
 void body_open(Body *b, Graph *g, Str *out, int indent, int *nname);

@@ -228,9 +228,10 @@ void tiles_scatter(Graph *g, Group *k, Str *out)
 /* Names that the text itself uses: a letter with or without a number, and a few words. */
 static bool own_name(const char *name)
 {
-    static const char *const words[] = {"bx", "by", "bz", "acc", "carry", "T"};
+    static const char *const words[] = {"bx",     "by",    "bz",   "qb",    "acc", "carry", "top",
+                                        "before", "scale", "part", "total", "T"};
     bool own = strspn(name + 1, "0123456789") == strlen(name + 1) &&
-               (name[1] || strchr("ABcijklmnpqs", name[0]));
+               (name[1] || strchr("ABCKPQSVcijklmnpqs", name[0]));
     for (int i = 0; i < COUNT(words); i++)
         own = own || !strcmp(name, words[i]);
     return own;

@@ -464,6 +464,24 @@ class Attention(unittest.TestCase):
             loop = [s for s in program.tiles().splitlines() if "T.Pipelined" in s]
             self.assertIn("bx" if "i" in text else "1, ", loop[0], text)
 
+    def test_names_of_the_text_and_of_the_program_are_apart(self):
+        def f(Q, K, V, scale, total):
+            return tl.softmax(Q @ K.T * tl.sum(scale)) @ V + total
+
+        q, k, v, total = normal(20, 16), normal(30, 16), normal(30, 8), normal(8)
+        check(f, softmax(q @ k.T * 0.5) @ v + total, q, k, v, np.full(5, 0.1, "float32"), total, tolerance=1e-4)
+
+    def test_wider_weights_than_scores(self):
+        def f(q, k, v, bias):
+            return tl.softmax(q @ k.swapaxes(-1, -2) + bias) @ v
+
+        q, k, v = (normal(1, 160, 128, dtype="float16") for _ in range(3))
+        bias = normal(160, 160)
+        want = softmax(q.astype("d") @ k.swapaxes(-1, -2).astype("d") + bias) @ v.astype("d")
+        check(f, want, q, k, v, bias, tolerance=2e-3, gpu=False)
+        tiles = tl.tensor.TensorProgram(f, GPU).tiles(q, k, v, bias)
+        self.assertIn('T.gemm(P, V, acc, precision="float32"', tiles)
+
     def test_stored_scores_are_not_hidden(self):
         def f(q, k, v):
             s = q @ k.T
