@@ -146,6 +146,24 @@ static int times_said(const char *text, int arg)
     return n;
 }
 
+/* where(x <= 0, 0, x) of floats. */
+static bool is_relu(const Node *n)
+{
+    const Node *cond = n->arg[0], *number[2] = {NULL, NULL};
+    if (n->how != ELEM_WHERE || !dtype_is_float(n->type) || cond->kind != NODE_ELEM ||
+        cond->how != ELEM_LE || cond->arg[0] != n->arg[2])
+        return false;
+    number[0] = cond->arg[1];
+    number[1] = n->arg[1];
+    for (int i = 0; i < 2; i++) {
+        while (number[i]->kind == NODE_BROADCAST)
+            number[i] = number[i]->arg[0];
+        if (number[i]->kind != NODE_CONST || number[i]->value != 0)
+            return false;
+    }
+    return true;
+}
+
 static const char *elem_text(Body *b, const Node *n, const char *const *given)
 {
     Str s;
@@ -161,6 +179,8 @@ static const char *elem_text(Body *b, const Node *n, const char *const *given)
     else if ((n->how == ELEM_MAXIMUM || n->how == ELEM_MINIMUM) && dtype_is_float(n->type))
         return combine_text(b->g, n->how == ELEM_MAXIMUM ? REDUCE_MAX : REDUCE_MIN, n->type,
                             given[0], given[1]);
+    else if (machine_has(b->g->machine, HAS_THREADS) && is_relu(n)) /* said once: it has no name */
+        return combine_text(b->g, REDUCE_MAX, n->type, given[2], given[1]);
     const char *arg[3];
     for (int i = 0; i < n->narg; i++) /* what the text has more than once is computed once */
         arg[i] = times_said(t, i) > 1 && strpbrk(given[i], " (") ? name_value(b, given[i])

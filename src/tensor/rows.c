@@ -11,7 +11,9 @@ typedef struct {
     Str *out;
     Space s;
     int along, across;     /* axes of the tile: reduced, and not (-1: all are reduced) */
+    int first;             /* axes from here to `along` are walked over as one */
     int64_t bk, bm, chunks;
+    int threads;
     bool reduced[TENSOR_RANK];
     bool inner;            /* the reduced axis is the faster one */
     bool multi;            /* a row is more than one tile */
@@ -52,12 +54,29 @@ static void choose_axes(Rows *r, const Node *space)
             *axis = d;
     }
     r->inner = r->along > r->across;
+    r->first = r->along;
+    while (on_gpu(r->g) && r->first > 0 && r->reduced[r->first - 1])
+        r->first--;
+}
+
+/* Elements of the axes that are walked over as one. */
+static int64_t along_count(const Rows *r, const Node *space)
+{
+    int64_t n = 1;
+    for (int d = r->first; d <= r->along; d++)
+        n *= space->shape[d];
+    return n;
+}
+
+static bool is_serial(const Rows *r, const Node *space, int d)
+{
+    return r->reduced[d] && (d < r->first || d > r->along) && space->shape[d] > 1;
 }
 
 static void choose_tile(Rows *r, const Node *space, int tiles)
 {
     const bool gpu = on_gpu(r->g);
-    int64_t n = space->shape[r->along], rows = r->across < 0 ? 1 : space->shape[r->across];
+    int64_t n = along_count(r, space), rows = r->across < 0 ? 1 : space->shape[r->across];
     int64_t total = 1, most = (gpu ? 8192 : 32768) / MAX(1, tiles);
     int64_t units = graph_units(r->g);
     bool apart = false; /* rows are walked over in parts, whose next is not the next row */
@@ -70,6 +89,8 @@ static void choose_tile(Rows *r, const Node *space, int tiles)
         r->bm = 1;
     } else if (r->inner) {
         r->bk = n <= power_below(most) ? n : MIN(2048, power_below(most));
+        if (gpu && r->bk > 256 && r->bk % 256) /* each thread has as much: places are known */
+            r->bk = 2 * power_below(r->bk);
         r->bm = MIN(rows, MAX(1, power_below(MAX(1, (gpu ? most / 2 : most) / r->bk))));
     } else {
         r->bm = MIN(rows, gpu ? 64 : 512);
@@ -78,6 +99,27 @@ static void choose_tile(Rows *r, const Node *space, int tiles)
     while (r->bm > (r->inner ? 1 : 32) && total * ((rows + r->bm - 1) / r->bm) < 2 * units)
         r->bm = (r->bm + 1) / 2;
     r->chunks = (n + r->bk - 1) / r->bk;
+    r->threads = tile_threads(r->g, r->bm * r->bk / 2);
+    const int64_t blocks = total * ((rows + r->bm - 1) / r->bm);
+    if (gpu && r->inner && r->bm * r->bk >= 4096 && blocks < 4 * units)
+        r->threads *= 2;
+}
+
+/* Positions on the axes that are walked over as one. */
+static void place_along(Rows *r, const Node *space)
+{
+    Graph *g = r->g;
+    const int64_t n = along_count(r, space);
+    const char *text =
+        r->chunks > 1 ? arena_printf(g->arena, "c * %lld + j", (long long)r->bk) : "j";
+    const Lin *left = lin_var(g, text, 0, n - 1);
+    for (int d = r->along; d > r->first; d--) {
+        r->s.at[d] = lin_mod(g, left, space->shape[d]);
+        left = lin_div(g, left, space->shape[d]);
+    }
+    r->s.at[r->first] = left;
+    if (r->chunks * r->bk != n)
+        r->guard = arena_printf(g->arena, "(%s < %lld)", text, (long long)n);
 }
 
 static void rows_plan(Rows *r, const Node *space, int tiles)
@@ -90,20 +132,14 @@ static void rows_plan(Rows *r, const Node *space, int tiles)
     for (int d = 0; d < space->rank; d++) {
         shape[d] = r->reduced[d] ? 1 : space->shape[d];
         tile[d] = d == r->across ? r->bm : 1;
-        r->multi = r->multi || (r->reduced[d] && d != r->along && space->shape[d] > 1);
+        r->multi = r->multi || is_serial(r, space, d);
     }
     space_open(&r->s, g, r->out, space->rank, shape, tile);
     r->row_guard = r->s.guard;
-    for (int d = 0; d < space->rank; d++) {
-        const char *text = arena_printf(g->arena, "r%d", d);
-        if (!r->reduced[d])
-            continue;
-        if (d == r->along)
-            text = r->chunks > 1 ? arena_printf(g->arena, "c * %lld + j", (long long)r->bk) : "j";
-        r->s.at[d] = lin_var(g, text, 0, space->shape[d] - 1);
-        if (d == r->along && r->chunks * r->bk != space->shape[d])
-            r->guard = arena_printf(g->arena, "(%s < %lld)", text, (long long)space->shape[d]);
-    }
+    for (int d = 0; d < space->rank; d++)
+        if (r->reduced[d])
+            r->s.at[d] = lin_var(g, arena_printf(g->arena, "r%d", d), 0, space->shape[d] - 1);
+    place_along(r, space);
     if (r->across >= 0 && !r->s.var[r->across])
         r->s.var[r->across] = "i";
     r->guard = both(g, r->row_guard, r->guard);
@@ -124,7 +160,7 @@ static Body rows_body(Rows *r, int indent)
 static void open_serial(Rows *r, Body *b, const Node *space)
 {
     for (int d = 0; d < space->rank; d++)
-        if (r->reduced[d] && d != r->along && space->shape[d] > 1) {
+        if (is_serial(r, space, d)) {
             body_line(b, "for r%d in T.serial(%lld):", d, (long long)space->shape[d]);
             b->indent++;
         }
@@ -418,7 +454,7 @@ void tiles_row(Graph *g, Group *k, Str *out)
         r.reduced[d] = k->anchor->attr[d];
     rows_plan(&r, k->space, k->reductions.n);
     find_inside(&r);
-    kernel_head(g, out, r.s.blocks, tile_threads(g, r.bm * r.bk / 2));
+    kernel_head(g, out, r.s.blocks, r.threads);
     space_bases(&r.s, out);
     for (int i = 0; i < k->reductions.n; i++) {
         const Node *n = k->reductions.at[i];
@@ -456,7 +492,7 @@ void tiles_scan(Graph *g, Group *k, Str *out)
     r.reduced[n->attr[0]] = true;
     rows_plan(&r, n, 2);
     const bool back = n->attr[1] && r.chunks > 1;
-    kernel_head(g, out, r.s.blocks, tile_threads(g, r.bm * r.bk / 2));
+    kernel_head(g, out, r.s.blocks, r.threads);
     space_bases(&r.s, out);
     alloc_tile(&r, "p", "shared", t);
     alloc_tile(&r, "q", "shared", t);
