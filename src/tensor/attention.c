@@ -578,26 +578,13 @@ static void print_alloc(Attention *a)
 static void print_end(Attention *a)
 {
     Graph *g = a->g;
-    Node *dot = a->k->anchor;
-    Body b;
-    body_open(&b, g, a->out, 2, &a->names);
-    b.group = a->k;
-    body_line(&b, "for i in T.Parallel(%lld):", (long long)a->c.m);
-    body_line(&b, "    total[i] = 1.0 / total[i]");
-    vec_push(g->arena, &b.leaves, ((Leaf){dot, "acc[i, j] * total[i]", NULL}));
-    const Lin *at[3] = {a->at[0], a->at[1], lin_var(g, "j", 0, a->E - 1)};
-    body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)a->c.m, (long long)a->E);
-    b.indent++;
-    if (a->rows) {
-        body_line(&b, "if %s:", a->rows);
-        b.indent++;
-    }
-    Place **place = places_from(g, dot, at);
-    for (int i = 0; i < a->k->outputs.n; i++) {
-        Node *n = a->k->outputs.at[i];
-        body_store(&b, n, place_text(g, n->buffer, n->rank, place[n->id]->at), n,
-                   place[n->id]->at);
-    }
+    str_printf(a->out, "        for i in T.Parallel(%lld):\n            total[i] = 1.0 / total[i]\n",
+               (long long)a->c.m);
+    StoreTile to = {.at = {a->at[0], a->at[1], lin_var(g, "j", 0, a->E - 1)}, .rows = a->c.m,
+                    .columns = a->E, .row_base = a->q.row_base, .column_base = "0",
+                    .guard = a->rows, .whole_rows = !a->rows, .whole_columns = true,
+                    .type = DT_F32};
+    store_tile(g, a->k, a->out, &to, "acc[i, j] * total[i]", &a->names);
 }
 
 void tiles_attention(Graph *g, Group *k, Str *out)

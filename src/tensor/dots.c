@@ -50,20 +50,74 @@ static bool is_tile(const Stored *s, const Operand *t, bool *swapped)
     return *swapped || (lin_same(s->at[n - 2], t->row) && lin_same(s->at[n - 1], t->column));
 }
 
+/* The tensor below n when n has all its elements in the same order; NULL: it has not. */
+static Node *same_memory(const Group *k, Node *n)
+{
+    while (!n->stored || n->group == k) {
+        if (n->kind != NODE_RESHAPE)
+            return NULL;
+        n = n->arg[0];
+    }
+    return n;
+}
+
+const char *view_name(Graph *g, const Node *n, int rank, const int64_t *shape)
+{
+    const char *text = shape_text(g->arena, rank, shape);
+    const char *key = arena_printf(g->arena, "%s %s", n->buffer, text), *name;
+    if (!strcmp(text, shape_text(g->arena, n->rank, n->shape)))
+        return n->buffer;
+    if ((name = map_get(&g->views, key)))
+        return name;
+    name = fresh_name(g, arena_printf(g->arena, "%s_v", n->buffer), g->views.n);
+    map_set(&g->views, key, (void *)name);
+    str_printf(&g->view_lines, "    %s = T.reshape(%s, %s)\n", name, n->buffer, text);
+    return name;
+}
+
+/* Somewhere on the way to the stored tensor it is a tile of a reshape of that. */
+static bool find_view(Graph *g, const Group *k, const Operand *t, Stored *s, const char **buffer,
+                      bool *swapped)
+{
+    const Lin *next[TENSOR_RANK];
+    Guard guard[TENSOR_RANK];
+    for (;;) {
+        Node *below = same_memory(k, s->node);
+        s->found = below != NULL;
+        if (below && below->type == t->type && is_tile(s, t, swapped)) {
+            *buffer = view_name(g, below, s->node->rank, s->node->shape);
+            return true;
+        }
+        bool view = s->node->kind == NODE_RESHAPE || s->node->kind == NODE_PERMUTE ||
+                    s->node->kind == NODE_BROADCAST || s->node->kind == NODE_SLICE;
+        if (!view || (s->node->stored && s->node->group != k))
+            return false;
+        operand_index(g, s->node, 0, s->at, next, guard);
+        s->node = s->node->arg[0];
+        memcpy(s->at, next, sizeof next);
+    }
+}
+
 void operand_plan(Graph *g, const Group *k, Operand *t, const Lin *const *at)
 {
     Stored s = behind(g, k, t->node, at);
     bool swapped = false;
-    t->copied = is_tile(&s, t, &swapped) && s.node->type == t->type;
-    t->swapped = t->copied && swapped;
+    const char *buffer = s.node->buffer;
     for (int d = 0; d < t->node->rank; d++)
         t->at[d] = at[d];
+    t->copied = is_tile(&s, t, &swapped) && s.node->type == t->type;
+    if (!t->copied && machine_has(g->machine, HAS_THREADS)) {
+        s.node = t->node;
+        memcpy(s.at, t->at, sizeof s.at);
+        t->copied = find_view(g, k, t, &s, &buffer, &swapped);
+    }
+    t->swapped = t->copied && swapped;
     if (!t->copied)
         return;
     const int n = s.node->rank;
     Str b;
     str_init(&b, g->arena);
-    str_printf(&b, "%s[", s.node->buffer);
+    str_printf(&b, "%s[", buffer);
     for (int d = 0; d < n - 2; d++)
         str_printf(&b, "%s, ", lin_text(g, s.at[d]));
     str_printf(&b, "%s, %s]", swapped ? t->column_base : t->row_base,
@@ -150,26 +204,104 @@ static TileChoice choose(Graph *g, const Node *dot)
     return c;
 }
 
-/* Where the user of the accumulator stands, found by going up from it. */
-static void print_epilogue(Graph *g, Group *k, Str *out, const Lin *const *at, const char *guard,
-                           const TileChoice *c, int *names)
+/* Are the elements of n those of `from` in the same order? */
+static bool same_order(const Node *n, const Node *from)
+{
+    bool same = n == from;
+    if (n->id < from->id || node_count(n) != node_count(from) ||
+        (n->kind != NODE_ELEM && n->kind != NODE_CAST && n->kind != NODE_RESHAPE))
+        return same;
+    for (int i = 0; i < n->narg && !same; i++)
+        same = same_order(n->arg[i], from);
+    return same;
+}
+
+/* Where axis position p of a tensor begins in the tile of positions `at` that starts at `base`;
+ * NULL: it does not run along it. */
+static const char *axis_base(Graph *g, const Lin *p, const Lin *at, const Lin *other,
+                             const char *base, bool whole)
+{
+    const Lin *rest = lin_add(g, p, lin_mul(g, at, -1));
+    if (lin_uses(rest, at) || lin_uses(rest, other))
+        return NULL;
+    if (rest->n == 0 && rest->c == 0)
+        return base;
+    return whole ? arena_printf(g->arena, "%s + %s", lin_text(g, rest), base) : NULL;
+}
+
+static const char *tile_of(Graph *g, const char *buffer, int rank, const Lin *const *p,
+                           const StoreTile *t)
+{
+    Str b;
+    if (rank < 2)
+        return NULL;
+    const char *row = axis_base(g, p[rank - 2], t->at[1], t->at[2], t->row_base, t->whole_rows),
+               *column = axis_base(g, p[rank - 1], t->at[2], t->at[1], t->column_base,
+                                   t->whole_columns);
+    str_init(&b, g->arena);
+    str_printf(&b, "%s[", buffer);
+    for (int d = 0; d < rank - 2; d++) {
+        if (lin_uses(p[d], t->at[1]) || lin_uses(p[d], t->at[2]))
+            return NULL;
+        str_printf(&b, "%s, ", lin_text(g, p[d]));
+    }
+    str_printf(&b, "%s, %s]", row, column);
+    return row && column ? b.s : NULL;
+}
+
+/* The one output as a tile of memory, or NULL. */
+static const char *store_place(Graph *g, const Group *k, Place *const *place, const StoreTile *t)
+{
+    const Node *n = k->outputs.at[0];
+    if (k->outputs.n != 1 || !machine_has(g->machine, HAS_THREADS) ||
+        compute_type(n->type) != t->type)
+        return NULL;
+    const char *to = tile_of(g, n->buffer, n->rank, place[n->id]->at, t);
+    if (!to && same_order(n, k->anchor))
+        to = tile_of(g, view_name(g, n, 3, k->anchor->shape), 3, t->at, t);
+    return to;
+}
+
+/* Is what is stored the product itself? */
+static bool is_plain(const Group *k)
+{
+    const Node *n = k->outputs.at[0];
+    while (n != k->anchor && n->kind == NODE_RESHAPE)
+        n = n->arg[0];
+    return n == k->anchor;
+}
+
+/* Outputs follow from the accumulator element by element.  One that is a tile of memory is copied
+ * there from the accumulator, which targets know to do well. */
+void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *leaf, int *names)
 {
     Body b;
+    Place **place = places_from(g, k->anchor, t->at);
+    const char *to = store_place(g, k, place, t);
     body_open(&b, g, out, 2, names);
     b.group = k;
-    vec_push(g->arena, &b.leaves, ((Leaf){k->anchor, "acc[i, j]", NULL}));
-    body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)c->m, (long long)c->n);
-    b.indent++;
-    if (guard) {
-        body_line(&b, "if %s:", guard);
+    vec_push(g->arena, &b.leaves, ((Leaf){k->anchor, leaf, NULL}));
+    const bool plain = to && is_plain(k) && !strcmp(leaf, "acc[i, j]");
+    if (!plain) {
+        body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)t->rows,
+                  (long long)t->columns);
         b.indent++;
     }
-    Place **place = places_from(g, k->anchor, at);
-    for (int i = 0; i < k->outputs.n; i++) {
+    if (!plain && t->guard) {
+        body_line(&b, "if %s:", t->guard);
+        b.indent++;
+    }
+    for (int i = 0; i < k->outputs.n && !plain; i++) {
         Node *n = k->outputs.at[i];
         const Lin *const *p = place[n->id]->at;
-        body_store(&b, n, place_text(g, n->buffer, n->rank, p), n, p);
+        if (to)
+            body_line(&b, "acc[i, j] = %s", body_value(&b, n, p));
+        else
+            body_store(&b, n, place_text(g, n->buffer, n->rank, p), n, p);
     }
+    b.indent = 2;
+    if (to)
+        body_line(&b, "T.copy(acc, %s)", to);
 }
 
 void tiles_dot(Graph *g, Group *k, Str *out)
@@ -210,5 +342,8 @@ void tiles_dot(Graph *g, Group *k, Str *out)
     str_printf(out, "            T.gemm(A, B, acc%s%s%s)\n", ta.swapped ? ", transpose_A=True" : "",
                tb.swapped ? ", transpose_B=True" : "",
                a->type == DT_F32 ? ", precision=\"float32\"" : "");
-    print_epilogue(g, k, out, (const Lin *[]){z, mi, nj}, guard_both(g, gm, gn), &c, &names);
+    StoreTile to = {.at = {z, mi, nj}, .rows = c.m, .columns = c.n, .row_base = m0,
+                    .column_base = n0, .guard = guard_both(g, gm, gn), .whole_rows = !gm,
+                    .whole_columns = !gn, .type = acc};
+    store_tile(g, k, out, &to, "acc[i, j]", &names);
 }

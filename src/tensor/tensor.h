@@ -98,6 +98,8 @@ typedef struct Graph {
     Map atoms;             /* index.c */
     Span at;               /* of the call that makes nodes now */
     VEC(struct Group *) groups;
+    Map views;             /* dots.c: buffer and shape -> name of it in that shape */
+    Str view_lines;        /* that make them */
     const char *explain;   /* after graph_tiles */
     bool in_place;         /* outputs may have the memory of inputs of their shape */
 } Graph;
@@ -266,6 +268,7 @@ bool match_attention(Graph *g, Node *dot, Group *out);
 
 /* The program as the text of a module with one @T.prim_func: inputs, then outputs. */
 const char *graph_tiles(Graph *g);
+const char *fresh_name(Graph *g, const char *stem, int i); /* no buffer has; i < 0: the stem alone */
 void tiles_map(Graph *g, Group *k, Str *out);
 void tiles_row(Graph *g, Group *k, Str *out);
 void tiles_dot(Graph *g, Group *k, Str *out);

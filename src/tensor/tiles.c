@@ -245,7 +245,7 @@ static bool taken_name(const Graph *g, const char *name)
     return taken;
 }
 
-static const char *fresh_name(Graph *g, const char *stem, int i)
+const char *fresh_name(Graph *g, const char *stem, int i)
 {
     const char *name = i < 0 ? stem : arena_printf(g->arena, "%s%d", stem, i);
     while (taken_name(g, name))
@@ -386,8 +386,11 @@ static bool is_in_place(const Graph *g)
 
 const char *graph_tiles(Graph *g)
 {
-    Str out;
+    Str out, kernels;
     str_init(&out, g->arena);
+    str_init(&kernels, g->arena);
+    str_init(&g->view_lines, g->arena);
+    map_init_text(&g->views, g->arena);
     graph_fuse(g);
     name_buffers(g);
     str_puts(&out, "import tilelang.language as T\n\n\n@T.prim_func\n");
@@ -395,11 +398,12 @@ const char *graph_tiles(Graph *g)
     print_params(g, &out);
     str_puts(&out, "\n):\n");
     print_temporaries(g, &out);
-    const size_t empty = out.n;
     for (int i = 0; i < g->groups.n; i++)
-        print_group(g, g->groups.at[i], &out);
-    if (out.n == empty) /* outputs of no elements */
-        str_puts(&out, "    with T.Kernel(1, threads=1) as bx:\n        pass\n");
+        print_group(g, g->groups.at[i], &kernels);
+    if (!kernels.n) /* outputs of no elements */
+        str_puts(&kernels, "    with T.Kernel(1, threads=1) as bx:\n        pass\n");
+    str_puts(&out, g->view_lines.s);
+    str_puts(&out, kernels.s);
     g->explain = graph_explain(g);
     g->in_place = is_in_place(g);
     return out.s;
