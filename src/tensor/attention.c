@@ -578,8 +578,8 @@ static void print_alloc(Attention *a)
 static void print_end(Attention *a)
 {
     Graph *g = a->g;
-    str_printf(a->out, "        for i in T.Parallel(%lld):\n            total[i] = 1.0 / total[i]\n",
-               (long long)a->c.m);
+    str_printf(a->out, "        for i in T.Parallel(%lld):\n", (long long)a->c.m);
+    str_puts(a->out, "            total[i] = 1.0 / total[i]\n");
     StoreTile to = {.at = {a->at[0], a->at[1], lin_var(g, "j", 0, a->E - 1)}, .rows = a->c.m,
                     .columns = a->E, .row_base = a->q.row_base, .column_base = "0",
                     .guard = a->rows, .whole_rows = !a->rows, .whole_columns = true,

@@ -11,6 +11,7 @@ enum {
     OPERAND_WEIGHT = 3, /* the same for an operand of a dot, whose tiles are loaded many times */
     CALL_WEIGHT = 6,    /* of T.exp and the like */
     TERMS_WEIGHT = 128, /* of all terms of a reduction that is written out */
+    REDUCTIONS_MOST = 6, /* of rows, of groups that become one: each has a tile */
 };
 
 /* ---- uses ------------------------------------------------------------------------------------ */
@@ -507,6 +508,32 @@ static void row_add(Graph *g, Group *k, Node *r)
     vec_push(g->arena, &k->phase, 0);
 }
 
+static bool rows_depend(Graph *g, const Group *a, const Group *on)
+{
+    bool found = false;
+    for (int i = 0; i < a->reductions.n && !found; i++)
+        found = depends(g, a->reductions.at[i]->arg[0], on);
+    return found;
+}
+
+/* Two groups of the same rows that do not wait for each other, and that r reads both, are one. */
+static void merge_rows(Graph *g, Group *k, const Node *r, const Lin *const *at)
+{
+    for (int i = 0; i < g->groups.n; i++) {
+        Group *other = g->groups.at[i];
+        if (other == k || other->kind != GROUP_ROW || !same_rows(other->anchor, r) ||
+            other->reductions.n + k->reductions.n >= REDUCTIONS_MOST ||
+            !row_may(g, other, r->arg[0], at) || rows_depend(g, other, k) ||
+            rows_depend(g, k, other))
+            continue;
+        for (int j = 0; j < other->reductions.n; j++)
+            row_add(g, k, other->reductions.at[j]);
+        g->groups.n--;
+        for (int j = i--; j < g->groups.n; j++)
+            g->groups.at[j] = g->groups.at[j + 1];
+    }
+}
+
 static void fuse_reduction(Graph *g, Node *r)
 {
     const Lin *at[TENSOR_RANK];
@@ -514,6 +541,7 @@ static void fuse_reduction(Graph *g, Node *r)
     for (int i = 0; i < g->groups.n; i++) {
         Group *k = g->groups.at[i];
         if (k->kind == GROUP_ROW && same_rows(k->anchor, r) && row_may(g, k, r->arg[0], at)) {
+            merge_rows(g, k, r, at);
             row_add(g, k, r);
             return;
         }

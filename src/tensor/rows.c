@@ -77,7 +77,7 @@ static void choose_tile(Rows *r, const Node *space, int tiles)
 {
     const bool gpu = on_gpu(r->g);
     int64_t n = along_count(r, space), rows = r->across < 0 ? 1 : space->shape[r->across];
-    int64_t total = 1, most = (gpu ? 8192 : 32768) / MAX(1, tiles);
+    int64_t total = 1, most = (gpu ? 16384 : 32768) / MAX(1, tiles);
     int64_t units = graph_units(r->g);
     bool apart = false; /* rows are walked over in parts, whose next is not the next row */
     for (int d = 0; d < space->rank; d++) {
@@ -91,7 +91,7 @@ static void choose_tile(Rows *r, const Node *space, int tiles)
         r->bk = n <= power_below(most) ? n : MIN(2048, power_below(most));
         if (gpu && r->bk > 256 && r->bk % 256) /* each thread has as much: places are known */
             r->bk = 2 * power_below(r->bk);
-        r->bm = MIN(rows, MAX(1, power_below(MAX(1, (gpu ? most / 2 : most) / r->bk))));
+        r->bm = MIN(rows, MAX(1, power_below(MAX(1, (gpu ? most / 4 : most) / r->bk))));
     } else {
         r->bm = MIN(rows, gpu ? 64 : 512);
         r->bk = MIN(n, gpu ? 32 : 8);

@@ -268,7 +268,8 @@ bool match_attention(Graph *g, Node *dot, Group *out);
 
 /* The program as the text of a module with one @T.prim_func: inputs, then outputs. */
 const char *graph_tiles(Graph *g);
-const char *fresh_name(Graph *g, const char *stem, int i); /* no buffer has; i < 0: the stem alone */
+/* A name that no buffer has; i < 0: the stem alone. */
+const char *fresh_name(Graph *g, const char *stem, int i);
 void tiles_map(Graph *g, Group *k, Str *out);
 void tiles_row(Graph *g, Group *k, Str *out);
 void tiles_dot(Graph *g, Group *k, Str *out);

@@ -122,18 +122,29 @@ static void map_tile(const Graph *g, const Node *n, int64_t *tile)
     }
 }
 
-enum { PARTS_MOST = 5 };
+enum { PARTS_MOST = 5, VECTOR = 8 };
+
+/* Threads take vectors of a part. */
+static bool parts_are_wide(const int64_t *start, int parts, int64_t end)
+{
+    bool wide = true;
+    for (int p = 0; p < parts; p++) {
+        int64_t n = (p + 1 < parts ? start[p + 1] : end) - start[p];
+        wide = wide && n % VECTOR == 0 && n >= 4 * VECTOR;
+    }
+    return wide;
+}
 
 /* The innermost axis in parts in each of which the conditions of padding and concatenation are
  * known, so that loops over them have none: starts of the parts.  One where an axis is not whole in
- * a block, or where a thread takes an element. */
+ * a block, or where threads would take single elements. */
 static int part_axis(Graph *g, Group *k, const Space *s, Node *const *what, int n, int64_t *start)
 {
     const int last = s->rank - 1;
     Breaks b = {0};
     int parts = 1;
     start[0] = 0;
-    if (on_gpu(g) || last < 0 || !s->var[last] || s->base[last])
+    if (last < 0 || !s->var[last] || s->base[last])
         return 1;
     for (int i = 0; i < n; i++)
         find_breaks(g, k, what[i], s->at, s->at[last], &b);
@@ -146,7 +157,7 @@ static int part_axis(Graph *g, Group *k, const Space *s, Node *const *what, int 
         if (is)
             start[parts++] = at;
     }
-    return parts;
+    return on_gpu(g) && !parts_are_wide(start, parts, s->tile[last]) ? 1 : parts;
 }
 
 /* From `start`, so many of the innermost axis. */
@@ -172,9 +183,9 @@ void tiles_store(Graph *g, const Node *space, Str *out, Group *k, Node *const *w
     for (int d = 0; d < space->rank; d++)
         per *= tile[d];
     space_open(&s, g, out, space->rank, space->shape, tile);
-    kernel_head(g, out, s.blocks, tile_threads(g, per));
-    space_bases(&s, out);
     const int parts = part_axis(g, k, &s, what, n, start);
+    kernel_head(g, out, s.blocks, tile_threads(g, parts > 1 ? per / VECTOR / parts : per));
+    space_bases(&s, out);
     start[parts] = space->rank ? tile[space->rank - 1] : 1;
     for (int p = 0; p < parts; p++) {
         Space part = part_of(g, &s, start[p], start[p + 1] - start[p]);
