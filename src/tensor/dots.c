@@ -329,8 +329,12 @@ void tiles_dot(Graph *g, Group *k, Str *out)
     tb.guard = guard_both(g, axis_guard(g, arena_printf(g->arena, "%s + i", k0), K, c.k), gn);
     operand_plan(g, k, &ta, (const Lin *[]){z, mi, kj});
     operand_plan(g, k, &tb, (const Lin *[]){z, ki, nj});
-    str_printf(out, "    with T.Kernel(%lld, %lld, %lld, threads=%d) as (bx, by, bz):\n",
-               (long long)ceil_div(N, c.n), (long long)ceil_div(M, c.m), (long long)B, c.threads);
+    const long long nx = ceil_div(N, c.n), ny = ceil_div(M, c.m);
+    /* Few tiles of rows by many of columns: those that share columns run side by side. */
+    const bool rows_first = machine_has(g->machine, HAS_THREADS) && ny > 1 && ny * 8 <= nx;
+    str_printf(out, "    with T.Kernel(%lld, %lld, %lld, threads=%d) as (%s, bz):\n",
+               rows_first ? ny : nx, rows_first ? nx : ny, (long long)B, c.threads,
+               rows_first ? "by, bx" : "bx, by");
     operand_alloc(&ta, out);
     operand_alloc(&tb, out);
     str_printf(out, "        acc = T.alloc_fragment((%lld, %lld), \"%s\")\n        T.clear(acc)\n",

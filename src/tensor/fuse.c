@@ -11,6 +11,7 @@ enum {
     OPERAND_WEIGHT = 3, /* the same for an operand of a dot, whose tiles are loaded many times */
     CALL_WEIGHT = 6,    /* of T.exp and the like */
     TERMS_WEIGHT = 128, /* of all terms of a reduction that is written out */
+    WINDOWS_TIMES = 64, WINDOWS_BYTES = 1 << 30,
     REDUCTIONS_MOST = 6, /* of rows, of groups that become one: each has a tile */
 };
 
@@ -117,6 +118,20 @@ static void hold_operand(Node *a)
         hold(n);
 }
 
+/* Windows that overlap, which a GPU's product reads many times: they are stored, when there is room,
+ * since tiles of memory come by bulk copies and those of windows element by element. */
+static void hold_windows(const Graph *g, Node *a, int64_t times)
+{
+    bool windows = false;
+    while (a->kind == NODE_RESHAPE && !a->stored)
+        a = a->arg[0];
+    for (const Node *n = a; is_view(n) && n->kind != NODE_CONCAT && !n->stored; n = n->arg[0])
+        windows = windows || (n->kind == NODE_WINDOW && n->attr[1] > 1);
+    if (windows && machine_has(g->machine, HAS_THREADS) && times >= WINDOWS_TIMES &&
+        node_count(a) * dtype_bits(a->type) / 8 <= WINDOWS_BYTES)
+        hold(a);
+}
+
 /* What a reduction of windows reads again and again is stored when it is dear. */
 static void hold_terms(Node *a, int depth)
 {
@@ -146,6 +161,8 @@ static void find_held(Graph *g, const Node *end)
         if (n->kind == NODE_DOT) {
             hold_operand(n->arg[0]);
             hold_operand(n->arg[1]);
+            hold_windows(g, n->arg[0], n->shape[2]);
+            hold_windows(g, n->arg[1], n->shape[1]);
         }
         if (n->kind == NODE_REDUCE && n->weight > TERMS_WEIGHT) {
             hold_terms(n->arg[0], 4);
