@@ -281,6 +281,8 @@ void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *le
     body_open(&b, g, out, 2, names);
     b.group = k;
     vec_push(g->arena, &b.leaves, ((Leaf){k->anchor, leaf, NULL}));
+    if (k->pair)
+        vec_push(g->arena, &b.leaves, ((Leaf){k->pair, "acc2[i, j]", NULL}));
     const bool plain = to && is_plain(k) && !strcmp(leaf, "acc[i, j]");
     if (!plain) {
         body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)t->rows,
@@ -304,12 +306,28 @@ void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *le
         body_line(&b, "T.copy(acc, %s)", to);
 }
 
+static void alloc_product(const Operand *b, const char *acc, DType type, int64_t rows, Str *out)
+{
+    operand_alloc(b, out);
+    str_printf(out, "        %s = T.alloc_fragment((%lld, %lld), \"%s\")\n        T.clear(%s)\n",
+               acc, (long long)rows, (long long)b->columns, dtype_name(type), acc);
+}
+
+static void print_gemm(const Operand *a, const Operand *b, const char *acc, Str *out)
+{
+    str_printf(out, "            T.gemm(A, %s, %s%s%s%s)\n", b->name, acc,
+               a->swapped ? ", transpose_A=True" : "", b->swapped ? ", transpose_B=True" : "",
+               a->type == DT_F32 ? ", precision=\"float32\"" : "");
+}
+
 void tiles_dot(Graph *g, Group *k, Str *out)
 {
     Node *dot = k->anchor, *a = dot->arg[0], *b = dot->arg[1];
     const int64_t B = dot->shape[0], M = dot->shape[1], N = dot->shape[2], K = a->shape[2];
     const DType acc = dtype_is_int(a->type) ? DT_I32 : DT_F32;
     TileChoice c = choose(g, dot);
+    if (k->pair) /* as many registers for both */
+        c.n = MAX(16, c.n / 16 * 8);
     int names = 0;
     const char *m0 = arena_printf(g->arena, "by * %lld", (long long)c.m),
                *n0 = arena_printf(g->arena, "bx * %lld", (long long)c.n),
@@ -335,17 +353,25 @@ void tiles_dot(Graph *g, Group *k, Str *out)
     str_printf(out, "    with T.Kernel(%lld, %lld, %lld, threads=%d) as (%s, bz):\n",
                rows_first ? ny : nx, rows_first ? nx : ny, (long long)B, c.threads,
                rows_first ? "by, bx" : "bx, by");
+    Operand second = tb;
+    second.name = "B2";
+    if (k->pair) {
+        second.node = k->pair->arg[1];
+        operand_plan(g, k, &second, (const Lin *[]){z, ki, nj});
+    }
     operand_alloc(&ta, out);
-    operand_alloc(&tb, out);
-    str_printf(out, "        acc = T.alloc_fragment((%lld, %lld), \"%s\")\n        T.clear(acc)\n",
-               (long long)c.m, (long long)c.n, dtype_name(acc));
+    alloc_product(&tb, "acc", acc, c.m, out);
+    if (k->pair)
+        alloc_product(&second, "acc2", acc, c.m, out);
     str_printf(out, "        for k in T.Pipelined(%lld, num_stages=%d):\n",
                (long long)ceil_div(K, c.k), MAX(c.stages, 0));
     operand_load(g, k, &ta, out, 3, &names);
     operand_load(g, k, &tb, out, 3, &names);
-    str_printf(out, "            T.gemm(A, B, acc%s%s%s)\n", ta.swapped ? ", transpose_A=True" : "",
-               tb.swapped ? ", transpose_B=True" : "",
-               a->type == DT_F32 ? ", precision=\"float32\"" : "");
+    if (k->pair)
+        operand_load(g, k, &second, out, 3, &names);
+    print_gemm(&ta, &tb, "acc", out);
+    if (k->pair)
+        print_gemm(&ta, &second, "acc2", out);
     StoreTile to = {.at = {z, mi, nj}, .rows = c.m, .columns = c.n, .row_base = m0,
                     .column_base = n0, .guard = guard_both(g, gm, gn), .whole_rows = !gm,
                     .whole_columns = !gn, .type = acc};

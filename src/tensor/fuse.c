@@ -770,6 +770,7 @@ void graph_fuse(Graph *g)
     for (int i = 0; i < g->nodes.n; i++)
         if (g->nodes.at[i]->live && g->nodes.at[i]->kind == NODE_DOT)
             fuse_attention(g, g->nodes.at[i]);
+    fuse_pairs(g);
     for (int i = 0; i < g->nodes.n; i++) {
         Node *n = g->nodes.at[i];
         if (n->live && !n->group && n->kind == NODE_REDUCE && !is_inline(n))

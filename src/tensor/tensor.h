@@ -5,7 +5,7 @@
  *   grad.c     reverse mode: nodes that compute derivatives
  *   index.c    positions in tensors as sums of loop variables, simplified
  *   element.c  the value of a node at a position, as text; layout changes become positions
- *   fuse.c     nodes into groups, one kernel each
+ *   fuse.c     nodes into groups, one kernel each      pair.c  two products as one
  *   tiles.c    a group as a kernel         attention.c  one found by its shape: online softmax
  *   explain.c  what was fused, bytes and flops
  *
@@ -251,6 +251,7 @@ typedef struct Group {
     const char *why;       /* it ends where it does */
     Node *scores, *values; /* attention: the dot inside, the right operand */
     Node *weight, *sum, *max, *exp; /* attention: the parts of its softmax */
+    Node *pair;            /* dot: another of the same rows, computed beside it, or NULL */
 } Group;
 typedef struct {
     const Lin *at[TENSOR_RANK];
@@ -263,6 +264,10 @@ Place **row_places(Graph *g, const Group *k, const Lin *const *full);
 /* Where a node with one value a row stands, its axes reduced or of extent 1; false: it is none. */
 bool row_value_at(Graph *g, const Group *k, const Node *n, const Lin *const *full, const Lin **at);
 bool match_attention(Graph *g, Node *dot, Group *out);
+
+/* ---- pair.c ---------------------------------------------------------------------------------- */
+
+void fuse_pairs(Graph *g);
 
 /* ---- tiles.c --------------------------------------------------------------------------------- */
 

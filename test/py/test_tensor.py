@@ -491,6 +491,77 @@ class Attention(unittest.TestCase):
         check(f, (q @ k.T, softmax(q @ k.T) @ v), q, k, v, tolerance=1e-4)
 
 
+class Gpu(unittest.TestCase):
+    """What is made otherwise for a GPU, in the simulator."""
+
+    def tiles(self, fn, *arrays):
+        return tl.tensor.TensorProgram(fn, GPU).tiles(*arrays)
+
+    def test_a_gate_and_what_it_lets_through_are_one_kernel(self):
+        def f(x, a, b):
+            return tl.silu(x @ a) * (x @ b * 2.0)
+
+        def both(x, a, b):
+            y = x @ b
+            return tl.silu(x @ a) * y, y
+
+        def crossed(x, a, b):
+            return (x @ a) * (x @ b).T
+
+        x, a, b = normal(70, 40), normal(40, 70), normal(40, 70)
+        p, q = x @ a, x @ b
+        gate = p / (1 + np.exp(-p))
+        check(f, gate * q * 2, x, a, b, tolerance=1e-4)
+        check(both, (gate * q, q), x, a, b, tolerance=1e-4)
+        check(crossed, p * q.T, x, a, b, tolerance=1e-4)
+        kernels = [self.tiles(fn, x, a, b).count("T.Kernel(") for fn in (f, both, crossed)]
+        self.assertEqual(kernels, [1, 2, 2])
+
+    def test_windows_that_many_rows_read_are_stored(self):
+        def f(x, w, b):
+            return tl.relu(tl.conv(x, w, stride=2, padding=1) + b[:, None, None])
+
+        x, w, b = normal(2, 3, 9, 8), normal(64, 3, 3, 3), normal(64)
+        v = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), (3, 3), (2, 3))
+        want = np.einsum("ncxyij,ocij->noxy", v[:, :, ::2, ::2], w) + b[:, None, None]
+        check(f, np.maximum(want, 0), x, w, b, tolerance=1e-4)
+        self.assertEqual(self.tiles(f, x, w, b).count("T.Kernel("), 2)
+
+    def test_axes_reduced_side_by_side_are_one(self):
+        def f(x, w):
+            m = x.mean(axis=(0, 2, 3), keepdims=True)
+            return tl.relu((x - m) * w[:, None, None]), tl.max(x, axis=(1, 2, 3)), tl.sum(x, axis=(0, 1))
+
+        x, w = normal(2, 3, 20, 23), normal(3)
+        x[1, 1, 2, 3] = np.nan
+        m = x.mean((0, 2, 3), keepdims=True)
+        y = (x - m) * w[:, None, None]
+        check(f, (np.where(y <= 0, 0, y), x.max((1, 2, 3)), x.sum((0, 1))), x, w, tolerance=1e-4)
+
+    def test_rows_of_two_softmaxes_are_one_kernel(self):
+        def f(x, y):
+            p, q = tl.log_softmax(x), tl.log_softmax(y)
+            return tl.sum(tl.exp(p) * (p - q), axis=-1)
+
+        x, y = normal(6, 50), normal(6, 50)
+        p, q = np.log(softmax(x)), np.log(softmax(y))
+        program = check(f, (np.exp(p) * (p - q)).sum(-1), x, y, tolerance=1e-4)
+        self.assertIn("in all: 1 kernel,", program.explain())
+
+    def test_sides_of_a_concatenation_and_shapes_of_products(self):
+        def f(x, w, r):
+            y = (x @ w + r).reshape(2, 24, 2, 64)
+            a, b = y[..., :32], y[..., 32:]
+            return tl.concatenate([a - b, a + b], axis=-1)
+
+        x, w, r = normal(2, 24, 32), normal(32, 128), normal(2, 24, 128)
+        y = (x @ w + r).reshape(2, 24, 2, 64)
+        check(f, np.concatenate([y[..., :32] - y[..., 32:], y[..., :32] + y[..., 32:]], -1), x, w, r, tolerance=1e-4)
+        tiles = self.tiles(f, x, w, r)
+        self.assertIn("T.reshape(x", tiles)
+        self.assertNotIn("if_then_else", tiles)
+
+
 class Derivatives(unittest.TestCase):
     """Against differences of the same function in float64, by numpy."""
 
@@ -630,7 +701,7 @@ class Programs(unittest.TestCase):
         self.assertIn("@T.prim_func", f.tiles(normal(3), normal(3)))
 
 
-globals().update(functions(Edges, Elements, Reductions, Products, Layout, Others, Attention, Derivatives, Programs))
+globals().update(functions(Edges, Elements, Reductions, Products, Layout, Others, Attention, Gpu, Derivatives, Programs))
 
 if __name__ == "__main__":
     unittest.main()

@@ -15,8 +15,8 @@ import common  # noqa: E402
 
 # What is one kernel each; a program that falls into more is slower on every machine.
 ONE = """adamw attention attention_alibi attention_bias attention_causal attention_grouped attention_softcap attention_window
-    batch_norm bias_gelu broadcast_chain conv_bias_relu depthwise_conv embedding group_norm grouped_linear layer_norm
-    linear_gelu mamba_step norm_quantise quantised_linear rms_norm rotary softmax""".split()
+    batch_norm bias_gelu broadcast_chain conv_bias_relu depthwise_conv embedding group_norm grouped_linear kl_divergence
+    layer_norm linear_gelu mamba_step norm_quantise quantised_linear rms_norm rotary softmax""".split()
 
 
 def load(name):
