@@ -182,11 +182,14 @@ static TileChoice choose(Graph *g, const Node *dot)
 {
     const Machine *m = g->machine;
     int64_t size[3] = {dot->shape[1], dot->shape[2], dot->arg[0]->shape[2]};
+    const bool gpu = machine_has(m, HAS_THREADS);
     TileChoice c = {0};
+    if (gpu && size[0] >= 128) /* products side by side fill the machine as rows would */
+        size[0] *= dot->shape[0];
     if (m->tiles_gemm)
         c = m->tiles_gemm(m, size, dot->arg[0]->type, 0, 0);
+    size[0] = dot->shape[1];
     const int wide = dtype_bits(dot->arg[0]->type) >= 32;
-    const bool gpu = machine_has(m, HAS_THREADS);
     if (c.m <= 0 || c.n <= 0 || c.k <= 0 || c.swap || c.widen || c.split > 1)
         c = (TileChoice){.m = gpu ? 128 : 64, .n = gpu ? 128 : 64, .k = wide ? 32 : 64,
                          .stages = 2, .threads = 128};

@@ -9,6 +9,7 @@
 enum {
     HOLD_WEIGHT = 24,   /* operations: past this a node that several groups read is stored */
     OPERAND_WEIGHT = 3, /* the same for an operand of a dot, whose tiles are loaded many times */
+    OFTEN = 512,        /* readers of an operand of a GPU's product: all but loads is stored */
     CALL_WEIGHT = 6,    /* of T.exp and the like */
     TERMS_WEIGHT = 128, /* of all terms of a reduction that is written out */
     WINDOWS_TIMES = 64, WINDOWS_BYTES = 1 << 30,
@@ -111,10 +112,13 @@ static void hold(Node *n)
         n->held = n->stored = true;
 }
 
-static void hold_operand(Node *a)
+/* `times`: rows or columns that read each element. */
+static void hold_operand(const Graph *g, Node *a, int64_t times)
 {
     Node *n = behind_views(a);
-    if (n->weight > OPERAND_WEIGHT || (is_inline(n) && reads_anchor(n, 8)))
+    /* Bulk copies bring what is stored, while products run; threads would compute it in between. */
+    const bool often = machine_has(g->machine, HAS_THREADS) && times >= OFTEN;
+    if (n->weight > (often ? 0 : OPERAND_WEIGHT) || (is_inline(n) && reads_anchor(n, 8)))
         hold(n);
 }
 
@@ -159,8 +163,8 @@ static void find_held(Graph *g, const Node *end)
             (n->meet == end || n->meet->weight > 4 * HOLD_WEIGHT || !is_inline(n->meet)))
             hold(n);
         if (n->kind == NODE_DOT) {
-            hold_operand(n->arg[0]);
-            hold_operand(n->arg[1]);
+            hold_operand(g, n->arg[0], n->shape[2]);
+            hold_operand(g, n->arg[1], n->shape[1]);
             hold_windows(g, n->arg[0], n->shape[2]);
             hold_windows(g, n->arg[1], n->shape[1]);
         }
