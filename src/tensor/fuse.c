@@ -122,8 +122,8 @@ static void hold_operand(const Graph *g, Node *a, int64_t times)
         hold(n);
 }
 
-/* Windows that overlap, which a GPU's product reads many times: they are stored, when there is room,
- * since tiles of memory come by bulk copies and those of windows element by element. */
+/* Windows that overlap, which a GPU's product reads many times: they are stored, when there is
+ * room, since tiles of memory come by bulk copies and those of windows element by element. */
 static void hold_windows(const Graph *g, Node *a, int64_t times)
 {
     bool windows = false;

@@ -239,8 +239,8 @@ void tiles_scatter(Graph *g, Group *k, Str *out)
 /* Names that the text itself uses: a letter with or without a number, and a few words. */
 static bool own_name(const char *name)
 {
-    static const char *const words[] = {"bx",     "by",    "bz",   "qb",    "acc", "carry", "top", "acc2",
-                                        "before", "scale", "part", "total", "T"};
+    static const char *const words[] = {"bx",   "by",  "bz",     "qb",    "acc",  "acc2", "carry",
+                                        "T", "top", "before", "scale", "part", "total"};
     bool own = strspn(name + 1, "0123456789") == strlen(name + 1) &&
                (name[1] || strchr("ABCKPQSVcijklmnpqs", name[0]));
     for (int i = 0; i < COUNT(words); i++)
