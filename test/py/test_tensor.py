@@ -363,6 +363,22 @@ class Layout(unittest.TestCase):
                   -np.sort(-x)), x)
 
 
+class Short(unittest.TestCase):
+    def test_conditions_around_short_rows(self):
+        """GCC 12 mixed up the conditions of neighbours where a loop of two or three was written out."""
+        def f(x):
+            y = tl.pad(x, ((10, 23), (0, 0)))
+            return y, tl.exp(y), tl.concatenate([x, x * 0.5], 0), tl.tanh(tl.concatenate([x, x * 0.5], 0))
+
+        for n in (2, 3, 5):
+            x = normal(33, n)
+            y, z = np.pad(x, ((10, 23), (0, 0))), np.concatenate([x, x * 0.5])
+            check(f, (y, np.exp(y), z, np.tanh(z)), x, gpu=False)
+            for k, want in enumerate((y, np.exp(y), z, np.tanh(z))):  # each in a kernel of its own
+                check(made("def f(x):\n    y = tl.pad(x, ((10, 23), (0, 0)))\n    z = tl.concatenate([x, x * 0.5], 0)\n"
+                           "    return (y, tl.exp(y), z, tl.tanh(z))[%d]\n" % k), want, x, gpu=False)
+
+
 class Others(unittest.TestCase):
     def test_convolution_and_pools(self):
         def f(x, w, d):
@@ -701,7 +717,7 @@ class Programs(unittest.TestCase):
         self.assertIn("@T.prim_func", f.tiles(normal(3), normal(3)))
 
 
-globals().update(functions(Edges, Elements, Reductions, Products, Layout, Others, Attention, Gpu, Derivatives, Programs))
+globals().update(functions(Edges, Elements, Reductions, Products, Layout, Short, Others, Attention, Gpu, Derivatives, Programs))
 
 if __name__ == "__main__":
     unittest.main()

@@ -139,10 +139,46 @@ static const char *fold_clauses(Emit *e, const Stmt *loop)
     return !any ? NULL : said ? text.s : "";
 }
 
+static bool is_load(const Expr *x, void *arg)
+{
+    (void)arg;
+    return x->op == EX_LOAD;
+}
+
+static bool chooses_load(const Expr *x, void *arg)
+{
+    return (x->op == EX_LOAD && x->guarded) || (x->op == EX_IF && expr_any(x, is_load, arg));
+}
+
+static bool reads_on_condition(const Stmt *s, void *arg)
+{
+    return stmt_holds_expr(s, chooses_load, arg) ||
+           (s->kind == ST_IF && stmt_any_expr(s->u.branch.then, is_load, arg));
+}
+
+static bool is_loop(const Stmt *s, void *arg)
+{
+    (void)arg;
+    return s->kind == ST_FOR;
+}
+
+/* GCC 12 writes short loops out, vectorises the loop around them, and then reads neighbours that
+ * are read on a condition by the conditions of others: such short loops stay loops. */
+static bool is_misread(const Stmt *loop)
+{
+    enum { WRITTEN_OUT = 16 }; /* GCC: max-completely-peel-times */
+    int64_t n;
+    return expr_is_int(loop->u.loop.extent, &n) && n > 1 && n <= WRITTEN_OUT &&
+           !stmt_any(loop->u.loop.body, is_loop, NULL) &&
+           stmt_any(loop->u.loop.body, reads_on_condition, NULL);
+}
+
 static const char *pragma_of(Emit *e, const Stmt *s, const char *folds)
 {
     if (folds && *folds)
         return arena_printf(e->arena, "#pragma omp simd%s", folds);
+    if (is_misread(s))
+        return "#pragma GCC unroll 1";
     if (s->u.loop.how == LOOP_VECTOR)
         return "#pragma GCC ivdep";
     if (s->u.loop.how != LOOP_UNROLL)
