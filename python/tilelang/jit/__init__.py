@@ -1,5 +1,6 @@
 """tilelang.jit, tilelang.compile, and compiled kernels."""
 
+import importlib.util
 import operator
 import contextlib
 import os
@@ -118,6 +119,8 @@ def _finish(func, trace, out_idx, target, pass_configs, compile_flags, name, ver
     """trace: a function of the compiler's target that gives something to compile."""
     text = _target.determine_target(target)
     told = _target.told(text)
+    if told.startswith("cutedsl") and importlib.util.find_spec("cutlass"):
+        os.environ.setdefault("TILELANG_CUTEDSL_PYTHON", sys.executable)  # it has the DSL
     if (env.TILELANG_VERBOSE not in ("0", "") if verbose is None else verbose) or \
             env.is_print_on_compilation_enabled():
         print("tilelang: compiling %s for %s" % (name, text), file=sys.stderr)
