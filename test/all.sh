@@ -70,6 +70,7 @@ suite_gpu() { # WORD FOLDER
     part "$1Blackwell" sh test/gpu/blackwell.sh "$2/tl"
     part "$1Volta" sh test/gpu/volta.sh "$2/tl"
     part "$1AMD text" sh test/gpu/hip.sh "$2/tl"
+    part "$1CuTe DSL" sh test/gpu/cutedsl.sh "$2/tl"
     part "$1GPU products" sh test/gpu/gemm.sh "$2/tl"
     part "$1GPU lowering" sh test/gpu/lower.sh "$2/tl"
     part "$1WebGPU" sh test/gpu/webgpu.sh "$2/tl"
@@ -152,6 +153,7 @@ full_suite() {
         wide "kernels on $arch" sh test/gpu/kernels.sh "$tl" $arch
     done
     wide "all AMD text" sh test/gpu/hip.sh "$tl" all
+    part "more CuTe DSL" sh test/gpu/cutedsl.sh "$tl" all
     wide "all kernels on Blackwell" sh test/gpu/blackwell.sh "$tl" all
     part "all kernels through wgpu" sh test/gpu/webgpu.sh "$tl" all
     part "all kernels through OpenCL" sh test/gpu/opencl.sh "$tl" all
