@@ -15,6 +15,9 @@ TL_DEVICE uint32_t tl_pack_bf16(float low, float high)
     return r;
 }
 
+/* A bfloat16 in the upper half of a register is the float. */
+TL_DEVICE float tl_round_bf16(float x) { return __uint_as_float(tl_pack_bf16(0.0f, x)); }
+
 TL_DEVICE uint32_t tl_pack_f16(float low, float high)
 {
     uint32_t r;

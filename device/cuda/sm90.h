@@ -8,6 +8,28 @@ TL_DEVICE float tl_f32_to_tf32(float x)
     return __uint_as_float(r);
 }
 
+/* Two bfloat16 in one register. */
+TL_DEVICE uint32_t tl_add_bf16x2(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    asm("add.rn.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
+TL_DEVICE uint32_t tl_sub_bf16x2(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    asm("sub.rn.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
+TL_DEVICE uint32_t tl_mul_bf16x2(uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+    return r;
+}
+
 TL_DEVICE void tl_mbar_wait(uint64_t *bar, int32_t parity)
 {
     uint32_t done = 0;

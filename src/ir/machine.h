@@ -18,6 +18,7 @@ enum {
     HAS_MOVED_REGS = 1u << 8,  /* groups of warps hand registers to each other */
     HAS_BYTE_PAIRS = 1u << 9,  /* conversions of 8-bit floats two at a time */
     HAS_HALF_PAIRS = 1u << 21, /* sums and products of halves two at a time */
+    HAS_BF16_PAIRS = 1u << 22, /* and of bfloat16 */
     HAS_OWN_TEXT = 1u << 10,   /* takes kernels written in its own language */
     HAS_CUT_FLOAT32 = 1u << 11, /* MMAs of float32 see tfloat32 of it unless told */
     HAS_COUNTED_COPIES = 1u << 19, /* waits by how many copies are in flight, not groups; a copy

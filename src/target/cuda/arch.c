@@ -85,7 +85,8 @@ static uint32_t features(int level, bool specific)
     return HAS_THREADS | HAS_VECTORS | HAS_HALF_BYTES | HAS_HALF_PAIRS | HAS_ROLES |
            HAS_PROXY | HAS_OWN_TEXT | (level == VOLTA ? HAS_QUAD_MMA | HAS_PACKED_K : 0) |
            (level >= AMPERE ? HAS_ASYNC_COPY | HAS_CUT_FLOAT32 : 0) |
-           (level >= ADA ? HAS_BYTE_PAIRS : 0) | (level >= HOPPER ? HAS_BULK_COPY : 0) |
+           (level >= ADA ? HAS_BYTE_PAIRS : 0) |
+           (level >= HOPPER ? HAS_BULK_COPY | HAS_BF16_PAIRS : 0) |
            (level >= HOPPER && specific ? HAS_MOVED_REGS : 0) |
            (level == HOPPER && specific ? HAS_GROUP_MMA : 0) |
            (has_tensor_memory(level, specific) ? HAS_TENSOR_MEMORY : 0) |

@@ -242,28 +242,36 @@ static void emit_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *val
     }
 }
 
-static bool is_half_sum(const Expr *x)
+/* "f16", "bf16": of which registers add and multiply two at once. */
+static const char *sum_name(const Emit *e, DType t)
 {
-    return x->type == DT_F16 && (x->op == EX_ADD || x->op == EX_SUB || x->op == EX_MUL);
+    if (t == DT_BF16)
+        return e->spec->machine.has & HAS_BF16_PAIRS ? "bf16" : NULL;
+    return t == DT_F16 && e->say->half_ops ? "f16" : NULL;
+}
+
+static bool is_half_sum(const Expr *x, DType t)
+{
+    return x->type == t && (x->op == EX_ADD || x->op == EX_SUB || x->op == EX_MUL);
 }
 
 /* Lanes l and l + 1 of halves in one register. */
-static void emit_half_pair(Emit *e, const Expr *x, int l)
+static void emit_half_pair(Emit *e, DType t, const Expr *x, int l)
 {
     const Expr *start = x->op == EX_LOAD && !x->guarded && cuda_is_register(x->u.buf) &&
-                                x->u.buf->type == DT_F16 && x->kid[0]->lanes > 1
+                                x->u.buf->type == t && x->kid[0]->lanes > 1
                             ? run_start(x->kid[0]) : NULL;
     Modular m = start ? modular_of(e->facts, start) : (Modular){1, 1};
     const Expr *one = scalar_of(x);
 
-    if (is_half_sum(x)) {
-        str_printf(e->out, "tl_%s_f16x2(",
-                   x->op == EX_ADD ? "add" : x->op == EX_SUB ? "sub" : "mul");
-        emit_half_pair(e, x->kid[0], l);
+    if (is_half_sum(x, t)) {
+        str_printf(e->out, "tl_%s_%sx2(",
+                   x->op == EX_ADD ? "add" : x->op == EX_SUB ? "sub" : "mul", sum_name(e, t));
+        emit_half_pair(e, t, x->kid[0], l);
         str_puts(e->out, ", ");
-        emit_half_pair(e, x->kid[1], l);
+        emit_half_pair(e, t, x->kid[1], l);
     } else if (one && one->op == EX_FLOAT) {
-        unsigned bits = (unsigned)num_encode(DT_F16, one->u.f);
+        unsigned bits = (unsigned)num_encode(t, one->u.f);
         str_printf(e->out, "(0x%04x%04xu", bits, bits);
     } else if (m.coef % 2 == 0 && m.base % 2 == 0) {
         str_printf(e->out, "*(const uint32_t *)(&%s[", buffer_name(e, x->u.buf));
@@ -271,9 +279,9 @@ static void emit_half_pair(Emit *e, const Expr *x, int l)
         str_putc(e->out, ']');
     } else {
         str_puts(e->out, "tl_join_f16(");
-        emit_stored(e, DT_F16, one ? one : lane_of(e->ir, x, l));
+        emit_stored(e, t, one ? one : lane_of(e->ir, x, l));
         str_puts(e->out, ", ");
-        emit_stored(e, DT_F16, one ? one : lane_of(e->ir, x, l + 1));
+        emit_stored(e, t, one ? one : lane_of(e->ir, x, l + 1));
     }
     str_putc(e->out, ')');
 }
@@ -283,8 +291,8 @@ static bool emit_half_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr
 {
     const Expr *start = at->lanes == n ? run_start(at) : NULL;
 
-    if (!e->say->half_ops || !start || n % 2 || b->type != DT_F16 || value->lanes != n ||
-        !is_half_sum(value))
+    if (!sum_name(e, b->type) || !start || n % 2 || value->lanes != n ||
+        !is_half_sum(value, b->type))
         return false;
     Modular m = modular_of(e->facts, start);
     if (m.coef % 2 || m.base % 2)
@@ -295,7 +303,7 @@ static bool emit_half_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr
         str_printf(e->out, "*(uint32_t *)&%s[", buffer_name(e, b));
         emit_loose(e, lane_of(e->ir, at, l));
         str_puts(e->out, "] = ");
-        emit_half_pair(e, value, l);
+        emit_half_pair(e, b->type, value, l);
         str_puts(e->out, ";\n");
     }
     return true;

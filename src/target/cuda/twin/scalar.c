@@ -30,11 +30,12 @@ void ptx_widen_half(const char *name, void *const *at, int n)
     memcpy(at[0], &f, sizeof f);
 }
 
-/* add.rn.f16, sub.rn.f16, mul.rn.f16, or of two (f16x2): a double has the result exactly, or nearly
- * enough. */
+/* add.rn.f16, sub.rn.f16, mul.rn.f16, or of two (f16x2, bf16x2): a double has the result exactly,
+ * or nearly enough. */
 void ptx_half_op(const char *name, void *const *at, int n)
 {
     int lanes = strstr(name, "x2") ? 2 : 1;
+    DType t = strstr(name, "bf16") ? DT_BF16 : DT_F16;
     uint16_t out[2];
 
     (void)n;
@@ -43,10 +44,10 @@ void ptx_half_op(const char *name, void *const *at, int n)
         for (int i = 0; i < 2; i++) {
             uint16_t h;
             memcpy(&h, (const char *)at[i + 1] + 2 * l, sizeof h);
-            x[i] = num_decode(DT_F16, h);
+            x[i] = num_decode(t, h);
         }
         double y = name[0] == 'm' ? x[0] * x[1] : name[0] == 'a' ? x[0] + x[1] : x[0] - x[1];
-        out[l] = (uint16_t)num_encode(DT_F16, y);
+        out[l] = (uint16_t)num_encode(t, y);
     }
     memcpy(at[0], out, sizeof out[0] * (size_t)lanes);
 }
