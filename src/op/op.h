@@ -92,6 +92,7 @@ bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layou
                      const Layout *owner);
 /* The widest access that all global and shared buffers allow. */
 int parallel_width(Ir *ir, const LoopNest *p, int max_bytes);
+bool parallel_moves_along(Ir *ir, const LoopNest *p, const LoopAccess *a); /* the innermost loop */
 
 /* ---- region.c: helpers shared by operators --------------------------------------------------- */
 

@@ -775,7 +775,7 @@ bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layou
 
 /* ---- candidates ------------------------------------------------------------------------------ */
 
-static bool moves_along(Ir *ir, const LoopNest *p, const LoopAccess *a)
+bool parallel_moves_along(Ir *ir, const LoopNest *p, const LoopAccess *a)
 {
     bool moves = false;
     for (int d = 0; d < a->n; d++)
@@ -841,7 +841,8 @@ int parallel_width(Ir *ir, const LoopNest *p, int max_bytes)
     int w = 0;
     for (int i = 0; i < p->access.n; i++) {
         const LoopAccess *a = &p->access.at[i];
-        if ((a->buf->scope != MEM_GLOBAL && a->buf->scope != MEM_SHARED) || !moves_along(ir, p, a))
+        if ((a->buf->scope != MEM_GLOBAL && a->buf->scope != MEM_SHARED) ||
+            !parallel_moves_along(ir, p, a))
             continue;
         int most = MAX(max_bytes * 8 / dtype_bits(a->buf->type), 1);
         int now = access_width(ir, p, a, most);

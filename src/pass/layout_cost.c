@@ -3,7 +3,9 @@
  * First the registers a thread spends on fragments, unless they differ by little: they decide how
  * many blocks fit on a core and whether anything spills.  Then the memory accesses of the nests:
  * iterations, replicas counted, over the vector width that the layout keeps, doubled where
- * neighbouring vectors do not belong to neighbouring threads and so do not coalesce. */
+ * neighbouring vectors do not belong to neighbouring threads and so do not coalesce.  What all
+ * iterations of the innermost loop read alike is read once for those of a thread that follow each
+ * other: it says nothing of vectors, and longer runs make it cheaper. */
 #include "pass/plan_layouts.h"
 #include "ir/config.h"
 
@@ -47,16 +49,20 @@ static bool coalesces(const Layout *loop, int64_t w)
 
 int64_t layout_cost_nest(const Kernel *k, const LoopNest *p, const Layout *loop)
 {
-    int64_t w = parallel_width(k->ir, p, k->machine->access_bytes), kept = 1, naccess = 0;
-    for (int i = 0; i < p->access.n; i++)
-        naccess +=
-            p->access.at[i].buf->scope == MEM_GLOBAL ? 4 : p->access.at[i].buf->scope == MEM_SHARED;
-    if (naccess == 0 || p->n == 0)
+    int64_t w = parallel_width(k->ir, p, k->machine->access_bytes), kept = 1, moving = 0, still = 0;
+    for (int i = 0; i < p->access.n; i++) {
+        const LoopAccess *a = &p->access.at[i];
+        int64_t price = a->buf->scope == MEM_GLOBAL ? 4 : a->buf->scope == MEM_SHARED;
+        *(parallel_moves_along(k->ir, p, a) ? &moving : &still) += price;
+    }
+    if (moving + still == 0 || p->n == 0)
         return 0;
+    if (moving == 0)
+        w = k->machine->access_bytes;
     if (w > 1)
         kept = MIN(w, layout_vector_width(loop, p->n - 1, 8, (int)w));
-    int64_t cost = layout_points(loop) * loop->rep * naccess / kept;
-    return coalesces(loop, kept) ? cost : cost * 2;
+    int64_t points = layout_points(loop) * loop->rep;
+    return points * moving / kept * (coalesces(loop, kept) ? 1 : 2) + points * still / kept;
 }
 
 /* By the pass config's model, or by both: a few registers more are worth fewer accesses. */
