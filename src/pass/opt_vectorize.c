@@ -189,10 +189,12 @@ enum { RISK_LOAD = 1, RISK_DIVISION = 2 };
 
 static bool see_risk(const Expr *x, void *arg)
 {
+    int64_t by;
+
     if (x->op == EX_LOAD && in_memory(x->u.buf))
         *(int *)arg |= RISK_LOAD;
-    if (x->op == EX_FLOORDIV || x->op == EX_FLOORMOD || x->op == EX_TRUNCDIV ||
-        x->op == EX_TRUNCMOD)
+    if ((x->op == EX_FLOORDIV || x->op == EX_FLOORMOD || x->op == EX_TRUNCDIV ||
+         x->op == EX_TRUNCMOD) && (!expr_is_int(x->kid[1], &by) || by == 0 || by == -1))
         *(int *)arg |= RISK_DIVISION;
     return true;
 }
@@ -268,6 +270,12 @@ static const Expr *vector_of(Vectors *v, const Expr *x)
 
 static const Stmt *vector_stmt(Vectors *v, const Stmt *s);
 
+static bool has_pairs(const Vectors *v, DType t)
+{
+    return (t == DT_F16 && kernel_has(v->k, HAS_HALF_PAIRS)) ||
+           (t == DT_BF16 && kernel_has(v->k, HAS_BF16_PAIRS));
+}
+
 static const Stmt *vector_store(Vectors *v, const Stmt *s)
 {
     const Expr *at = run_index(v, s->u.store.buf, s->u.store.at[0]);
@@ -284,7 +292,7 @@ static const Stmt *vector_store(Vectors *v, const Stmt *s)
     DType from = value->op == EX_CAST ? (DType)value->kid[0]->type : t;
     bool pairs = (from == DT_F32 && (t == DT_F16 || t == DT_BF16 || byte)) ||
                  (byte && (from == DT_F16 || from == DT_BF16)) ||
-                 (kernel_has(v->k, HAS_HALF_PAIRS) && t == DT_F16 && value->type == t &&
+                 (has_pairs(v, t) && value->type == t &&
                   (value->op == EX_ADD || value->op == EX_SUB || value->op == EX_MUL));
     if (!in_memory(s->u.store.buf) && v->width == 2 && v->apart == 1 && pairs &&
         is_multiple(v, at->kid[0]))
@@ -694,11 +702,13 @@ static const Stmt *walk(void *vectors, const Stmt *s)
     return s;
 }
 
-/* What chooses between a load and a number becomes the guard of the load. */
+/* What chooses between a load and a number becomes the guard of the load; registers may be read
+ * whatever is chosen. */
 static const Expr *fold_choice(Ir *ir, const Expr *x, void *arg)
 {
     (void)arg;
-    if (x->op != EX_IF || x->kid[1]->op != EX_LOAD || !expr_is_const(x->kid[2]))
+    if (x->op != EX_IF || x->kid[1]->op != EX_LOAD || !expr_is_const(x->kid[2]) ||
+        !in_memory(x->kid[1]->u.buf))
         return x;
     const Expr *load = x->kid[1], *guard = x->kid[0];
     int n = expr_nindex(load);
