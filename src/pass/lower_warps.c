@@ -806,11 +806,25 @@ static int64_t registers_of(Roles *w, bool producer)
     return !producer ? take : give ? give : few;
 }
 
+static bool moves_registers(Roles *w, bool producer)
+{
+    return registers_of(w, producer) && !hint_int(w->k->hints, "keep_registers", 0);
+}
+
+/* Only a whole group of warps can hand registers over, and an issuer is the second warp of the
+ * producer's.  Otherwise the producer is one warp: each other one would hold registers for nothing,
+ * which another block could have. */
+static int producer_threads(Roles *w)
+{
+    bool group = w->nsum || moves_registers(w, true) || moves_registers(w, false);
+    return group ? ROLE_THREADS : MIN(w->k->machine->lanes, ROLE_THREADS);
+}
+
 static void move_registers(Roles *w, Builder *b, bool producer)
 {
     int64_t n = registers_of(w, producer);
 
-    if (!n || hint_int(w->k->hints, "keep_registers", 0))
+    if (!moves_registers(w, producer))
         return;
     const Expr **arg = NEWN(w->ir->arena, const Expr *, 2);
     arg[0] = num(w, n);
@@ -909,7 +923,7 @@ void pass_lower_warps(Kernel *k)
     if (w.nsum)
         producer = stmt_seq(k->ir, producer, issuer_role(&w, n, body));
     const Stmt *consumer = role(&w, ROLE_CONSUMER, 0, n, consume_block(&w, body));
-    k->extra_threads = ROLE_THREADS;
+    k->extra_threads = producer_threads(&w);
     k->body = stmt_seq(k->ir, producer, consumer);
     if (w.cluster > 1)
         k->body = stmt_seq(k->ir, k->body,
