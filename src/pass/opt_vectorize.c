@@ -494,6 +494,27 @@ static bool reads_own(const Stmt *s)
     return stmt_holds_expr(s, may_read, buffer_root(s->u.store.buf));
 }
 
+/* Of what the store changes, anything but the element that it writes. */
+static bool reads_other(const Expr *e, void *store)
+{
+    const Stmt *s = store;
+    bool same = e->op == EX_LOAD && e->u.buf == s->u.store.buf && expr_nindex(e) == 1 &&
+                e->kid[0] == s->u.store.at[0];
+
+    return !same && may_read(e, buffer_root(s->u.store.buf));
+}
+
+/* x[i] = f(x[i]): each iteration has an element of its own. */
+static bool stays_in_place(Vectors *v, const Stmt *loop, const Stmt *s)
+{
+    Var *var = loop->u.loop.var;
+    int64_t coef = 0;
+    const Expr *base = NULL;
+
+    return s->u.store.buf->rank > 0 && !stmt_holds_expr(s, reads_other, s) &&
+           affine_of(v->ir, s->u.store.at[0], &var, 1, &coef, &base) && coef != 0;
+}
+
 /* What a block does, when that is one thing; facts do nothing. */
 static const Stmt *only_step(const Stmt *block)
 {
@@ -533,7 +554,7 @@ static bool writes_apart(const Stmt *body)
 }
 
 /* Are the iterations independent? */
-static bool is_free(const Stmt *loop)
+static bool is_free(Vectors *v, const Stmt *loop)
 {
     const Stmt *s = loop->u.loop.body, *one;
 
@@ -543,7 +564,9 @@ static bool is_free(const Stmt *loop)
         s = one;
     if (loop->u.loop.how != LOOP_VECTOR)
         return false;
-    return s->kind == ST_STORE ? s->u.store.async || !reads_own(s) : writes_apart(s);
+    if (s->kind != ST_STORE)
+        return writes_apart(s);
+    return s->u.store.async || !reads_own(s) || stays_in_place(v, loop, s);
 }
 
 /* ---- neighbours written out: T.atomic_addx2, x4 ---------------------------------------------- */
@@ -689,7 +712,7 @@ static const Stmt *walk(void *vectors, const Stmt *s)
     if (s->kind == ST_BLOCK)
         return walk_block(v, s);
     if (s->kind == ST_FOR) {
-        if (is_free(s) && expr_is_int(s->u.loop.extent, &n) &&
+        if (is_free(v, s) && expr_is_int(s->u.loop.extent, &n) &&
             expr_is_int(s->u.loop.min, &min) && min == 0) {
             const Stmt *wide = widest(v, s, n);
             if (wide != s)

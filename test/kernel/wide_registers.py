@@ -4,6 +4,8 @@
 # verify: :pairs dtype=bfloat16
 # verify: :pairs dtype=float16
 # verify: :pairs_in_registers dtype=bfloat16
+# verify: :in_place dtype=bfloat16
+# verify: :in_place dtype=float16
 import tilelang
 import tilelang.language as T
 
@@ -90,5 +92,32 @@ def pairs_in_registers(M=32, N=64, dtype="bfloat16"):
             for i, j in T.Parallel(M, N):
                 y[i, j] = x[i, j] * S[i] - x[i, j]
             T.copy(y, Z)
+
+    return main
+
+
+@tilelang.jit
+def in_place(N=1024, dtype="bfloat16"):
+    """Elements that change where they lie, each by itself; and one that reads its neighbour."""
+
+    @T.prim_func
+    def main(X: T.Tensor((N,), dtype), S: T.Tensor((N // 8,), dtype), Z: T.Tensor((N,), dtype), P: T.Tensor((N,), dtype)):
+        with T.Kernel(1, threads=32) as b:
+            tx = T.get_thread_binding()
+            x = T.alloc_local((8,), dtype)
+            p = T.alloc_local((9,), dtype)
+            for i in T.serial(N // 256):
+                at = i * 32 + tx
+                for v in T.vectorized(8):
+                    x[v] = X[at * 8 + v]
+                for v in T.vectorized(8):
+                    x[v] = x[v] * S[at]
+                for v in T.vectorized(8):
+                    Z[at * 8 + v] = x[v]
+                p[0] = S[at]
+                for v in T.serial(8):
+                    p[v + 1] = p[v] * x[v]
+                for v in T.vectorized(8):
+                    P[at * 8 + v] = p[v + 1]
 
     return main

@@ -3,7 +3,8 @@
  * Arrays of a thread live in registers only when every index is a constant after unrolling, so
  * loops whose variable indexes one are unrolled whatever their kind.  An array that the thread's
  * number indexes anywhere is in memory, and long loops over its slots gain nothing.  Loops that
- * synchronise or issue instructions are kept rolled: their bodies are long. */
+ * synchronise or issue instructions are kept rolled: their bodies are long.  Short ones that load
+ * are unrolled, so that all of their loads are in flight at once. */
 #include "target/cuda/emit.h"
 
 enum {
@@ -185,7 +186,8 @@ static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
                  (fixed && (f.registers || (f.memory && !rolled)) && n <= UNROLL_MOST) ||
                  (slots && fixed && !f.heavy && !f.floats && f.draws % 4 == 0 &&
                   n <= SLOTS_UNROLLED);
-    whole |= f.heavy && !f.meets && fixed && n <= SHORT && c->copies * steps_of(s) <= STEPS_MOST;
+    whole |= (f.heavy ? !f.meets : f.loads > 0) && fixed && n <= SHORT &&
+             c->copies * steps_of(s) <= STEPS_MOST;
     bool heavy = whole && fixed && f.heavy && !f.registers && !f.memory;
     if (s->u.loop.how == LOOP_UNROLL && factor > 0)
         *copies = factor;
