@@ -129,12 +129,16 @@ static const ThreadSite *site_of(Sync *m, const Expr *const *at, int n)
     return t;
 }
 
-static void gather(Sync *m, Accesses *out, const Buffer *b, const Expr *const *at, int n, int how)
+static void gather(Sync *m, Accesses *out, const Touch *t, int how)
 {
+    const Buffer *b = t->buf;
+    const Expr *const *at = t->region ? t->region->at : t->at;
+    int n = t->region ? b->rank : t->n;
+
     if (buffer_root(b)->scope == MEM_SHARED) {
         Access1 a = {.buf = buffer_root(b), .at = at, .n = n, .view = b, .how = how,
                      .astray = m->astray};
-        if ((how & (TOUCH_READ | TOUCH_WRITE)) != (TOUCH_READ | TOUCH_WRITE) &&
+        if ((how & (TOUCH_READ | TOUCH_WRITE)) != (TOUCH_READ | TOUCH_WRITE) && !t->region &&
             dtype_bits(b->type) >= 8)
             a.site = site_of(m, at, n);
         vec_push(m->ir->arena, out, a);
@@ -150,13 +154,14 @@ typedef struct {
 static void gather_touch(void *arg, const Stmt *s, const Touch *t)
 {
     Gather *g = arg;
+    bool reads = t->region && t->how == ACC_READ; /* as operands of a product are */
     int how = s->kind == ST_ATOMIC && !t->expr ? TOUCH_ATOMIC
+              : reads ? TOUCH_READ
               : t->region || t->how & ACC_ADDRESS ? TOUCH_READ | TOUCH_WRITE
               : t->expr ? TOUCH_READ : TOUCH_WRITE;
 
     if ((!g->loads || t->expr) && (!t->region || s->kind == ST_TILE))
-        gather(g->m, g->out, t->buf, t->region ? t->region->at : t->at,
-               t->region ? t->buf->rank : t->n, how);
+        gather(g->m, g->out, t, how);
 }
 
 static bool is_known(const Accesses *all, const Access1 *a)

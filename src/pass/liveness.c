@@ -7,7 +7,9 @@
  *                   left.  On demand those that each one refills (plan_refills) do not
  *   some threads    an `if` on the thread, or a role, is one statement: its arms run side by side.
  *                   Where some of them wait at barriers in memory, tiles mentioned there live
- *                   throughout: only the kernel knows who waits for whom
+ *                   throughout: only the kernel knows who waits for whom.  Tiles of such parts
+ *                   alone share nothing with each other while there is room: threads that go
+ *                   side by side would wait for each other
  *   a producer      fills its tiles at any time from the start.  The consumer waits for all it
  *                   sends, so they are free after the consumer's last use; those that MMAs of an
  *                   issuer read, after the consumer's wait for their sums
@@ -35,6 +37,7 @@ typedef struct {
     const int *uses;     /* of each tile in all; NULL: not known */
     bool by_hand;        /* some threads wait for others at barriers in memory */
     bool apart;          /* in a part that only some threads of such a kernel run */
+    int some;            /* parts around that only some threads run */
     bool early;          /* in the producer */
     const Buffer *commit; /* the barrier that says that all MMAs so far are done; NULL: none */
     Map open[FLY_COUNT]; /* Buffer -> Live: what is in flight */
@@ -49,6 +52,7 @@ static Live *touch(Walk *w, const Buffer *b)
     if (!l)
         return NULL;
     l->seen++;
+    l->some += w->some > 0;
     if (w->apart)
         l->first = 0, l->last = INT_MAX;
     if (w->early)
@@ -299,10 +303,12 @@ static void walk_some(Walk *w, const Stmt *s)
     bool apart = w->apart;
 
     w->apart |= w->by_hand;
+    w->some++;
     if (s->kind == ST_ROLE)
         walk(w, s->u.role.body);
     else
         walk_arms(w, s);
+    w->some--;
     w->apart = apart;
     close_unit(w, begin, false);
 }
@@ -408,8 +414,12 @@ static void walk_all(Walk *w)
     w->now = 0;
     for (int f = 0; f < FLY_COUNT; f++)
         map_init(&w->open[f], k->scratch);
-    for (int i = 0; i < w->n; i++)
-        w->list[i].first = w->list[i].last = -1, w->list[i].seen = 0, w->list[i].bar = NULL;
+    for (int i = 0; i < w->n; i++) {
+        Live *l = &w->list[i];
+        l->first = l->last = -1;
+        l->seen = l->some = 0;
+        l->bar = NULL;
+    }
     if (kernel_on_warps(k))
         walk(w, k->body);
     else
@@ -433,7 +443,7 @@ void live_find(Kernel *k, Live *list, int n, LiveScope scope)
     group_walk_init(&w.group, k);
     w.by_hand = syncs_by_hand(k, &w.group);
     walk_all(&w);
-    if (scope != LIVE_LOOPS) {
+    if (scope > LIVE_LOOPS) {
         int *uses = NEWN(k->scratch, int, n + 1);
         for (int i = 0; i < n; i++)
             uses[i] = list[i].seen;
@@ -443,7 +453,8 @@ void live_find(Kernel *k, Live *list, int n, LiveScope scope)
     for (int i = 0; i < n; i++) {
         bool kept = warps && list[i].buf->scope != MEM_SHARED;
         /* sharing would make warpgroups that go by themselves wait: only where it must be */
-        kept |= scope == LIVE_LOOPS && buffer_plan(k, list[i].buf)->groups > 1;
+        kept |= scope <= LIVE_LOOPS && buffer_plan(k, list[i].buf)->groups > 1;
+        list[i].apart = scope == LIVE_GROUPS && list[i].some && list[i].some == list[i].seen;
         if (always || cluster || kept || (list[i].first >= 0 && list[i].last < 0))
             list[i].first = 0, list[i].last = INT_MAX;
     }
@@ -453,7 +464,7 @@ void live_find(Kernel *k, Live *list, int n, LiveScope scope)
 
 static bool overlap(const Live *a, const Live *b)
 {
-    return a->first <= b->last && b->first <= a->last;
+    return (a->apart && b->apart) || (a->first <= b->last && b->first <= a->last);
 }
 
 static int64_t fit(Live *const *placed, int n, const Live *l)

@@ -154,7 +154,7 @@ void pass_plan_shared(Kernel *k)
         place_tensors(k);
     int64_t most = kernel_shared_most(k), end = 0, slot = k->tensor_columns ? SLOT_BYTES : 0;
     int from = config_on(k->func, CONFIG_enable_aggressive_shared_memory_merge) ? LIVE_ITERS
-                                                                                 : LIVE_LOOPS;
+                                                                                 : LIVE_GROUPS;
     for (int t = from; t <= LIVE_ITERS && (t == from || (most && end + slot > most)); t++) {
         find_ranges(k, list, n, (LiveScope)t);
         end = live_place(k->scratch, list, n);

@@ -10,9 +10,12 @@ typedef struct {
     int first, last; /* -1: never */
     int64_t nbytes, align, offset;
     int seen;          /* uses so far */
+    int some;          /* of them by some of the threads alone */
+    bool apart;        /* shares no bytes with others of its kind */
     const Buffer *bar; /* where the last bulk load completes */
 } Live;
 typedef enum {
+    LIVE_GROUPS, /* as the next; tiles of some threads alone share no bytes with each other */
     LIVE_LOOPS, /* what a loop mentions lives through all of it */
     LIVE_ITERS, /* less what each iteration fills anew */
     LIVE_LEAST, /* as if each iteration filled anew all that only the loop mentions */
