@@ -14,6 +14,8 @@
 # verify: :arms --hip=tile-threads
 # verify: :handed_over
 # verify: :handed_over N=96 R=3
+# verify: :one_operand
+# verify: :one_operand K=192
 import tilelang
 import tilelang.language as T
 
@@ -250,5 +252,36 @@ def handed_over(N=256, R=1):
                     u[t] = s[(t * 7) % N] + 1
                 if t < N:
                     B[r, t] = s[N - 1 - t] + u[t % 128]
+
+    return main
+
+
+# Two roles multiply one tile by tiles of their own: reading it together they need not wait for each other.
+@tilelang.jit
+def one_operand(M=64, N=128, K=64):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=256) as bx:
+            a = T.alloc_shared((M, 64), "float16")
+            b0 = T.alloc_shared((64, N // 2), "float16")
+            b1 = T.alloc_shared((64, N // 2), "float16")
+            c0 = T.alloc_fragment((M, N // 2), "float32")
+            c1 = T.alloc_fragment((M, N // 2), "float32")
+            with T.ws(0):
+                T.clear(c0)
+            with T.ws(1):
+                T.clear(c1)
+            for k in T.serial(K // 64):
+                T.copy(A[0, k * 64], a)
+                with T.ws(1):
+                    T.copy(B[k * 64, N // 2], b1)
+                    T.gemm(a, b1, c1)
+                with T.ws(0):
+                    T.copy(B[k * 64, 0], b0)
+                    T.gemm(a, b0, c0)
+            with T.ws(0):
+                T.copy(c0, C[0, 0])
+            with T.ws(1):
+                T.copy(c1, C[0, N // 2])
 
     return main

@@ -34,6 +34,7 @@ typedef struct {
     bool together;      /* all blocks of the kernel run at once */
     bool in_collective; /* one thread works for all */
     const Stmt *role;   /* around what is printed, of some threads */
+    Map gathered;       /* collectives that all threads come to before one works */
     bool streams;       /* some stores go past the caches */
     bool amx;           /* some GEMMs are planned for tile registers */
     const struct Ahead *ahead; /* what to fetch early */

@@ -331,6 +331,8 @@ void emit_role(Emit *e, const Stmt *s)
             emit_stmt(e, s->u.role.body);
             return;
         }
+        if (map_has(&cpu_of(e)->gathered, s))
+            emit_line(e, "tl_barrier(tl_t, 0, 0, 1);");
         emit_line(e, "if (tl_collect(tl_t, %d)) {", next_site(e));
         e->indent++;
         cpu_of(e)->in_collective = true;
@@ -353,6 +355,43 @@ void emit_role(Emit *e, const Stmt *s)
     e->indent--;
     cpu_of(e)->role = around;
     emit_line(e, "}");
+}
+
+typedef struct {
+    Vary vary;
+    Map *all;
+    bool some; /* a collective of some threads was seen */
+} Gathered;
+
+/* In loops some threads may be an iteration ahead of others that work in collectives of their own:
+ * what is for all threads waits for those. */
+static void find_gathered(Gathered *m, const Stmt *s, bool some, bool loop)
+{
+    if (s->kind == ST_ROLE && s->u.role.kind == ROLE_COLLECTIVE) {
+        if (!some && loop)
+            map_set(m->all, s, (void *)s);
+        m->some |= some;
+        return;
+    }
+    some |= s->kind == ST_ROLE ? s->u.role.nthread > 0
+            : s->kind == ST_IF || s->kind == ST_FOR || s->kind == ST_WHILE
+                ? vary_head(&m->vary, s) : false;
+    loop |= s->kind == ST_FOR || s->kind == ST_WHILE;
+    for (int i = 0; i < stmt_nkid(s); i++)
+        find_gathered(m, stmt_kid(s, i), some, loop);
+}
+
+static void plan_gathered(Emit *e)
+{
+    Gathered m = {.all = &cpu_of(e)->gathered};
+
+    map_init(m.all, e->arena);
+    if (!e->k->threads_sync)
+        return;
+    vary_learn(&m.vary, e->k, NULL);
+    find_gathered(&m, e->k->body, false, false);
+    if (!m.some)
+        map_init(m.all, e->arena);
 }
 
 static void emit_thread_vars(Emit *e)
@@ -465,6 +504,7 @@ void emit_thread_kernel(Emit *e)
 
     cpu_of(e)->part[PART_THREADS] = true;
     cpu_of(e)->nsite = 1;
+    plan_gathered(e);
     emit_line(e, "static void %s_thread(tl_thread *tl_t)", name);
     emit_line(e, "{");
     e->indent++;
