@@ -501,7 +501,7 @@ static bool reads_other(const Expr *e, void *store)
     bool same = e->op == EX_LOAD && e->u.buf == s->u.store.buf && expr_nindex(e) == 1 &&
                 e->kid[0] == s->u.store.at[0];
 
-    return !same && may_read(e, buffer_root(s->u.store.buf));
+    return !same && may_read(e, (void *)buffer_root(s->u.store.buf));
 }
 
 /* x[i] = f(x[i]): each iteration has an element of its own. */
