@@ -78,6 +78,22 @@ static const Mma mfma_table[MFMA_COUNT] = {
 #undef MFMA
 };
 
+enum {
+#define SIMDGROUP(m, n, k, c, a, b, own) SIMDGROUP_##c##_##a##_##b,
+#include "isa/simdgroup.def"
+#undef SIMDGROUP
+    SIMDGROUP_COUNT,
+    LAST_COUNT = MMA_COUNT + MFMA_COUNT + SIMDGROUP_COUNT, /* rows at the end of isa_table */
+};
+
+static const Mma simdgroup_table[SIMDGROUP_COUNT] = {
+#define SIMDGROUP(m, n, k, c, a, b, own)                                                           \
+    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, own, NULL, 0, 0, 0,  \
+     (DType)0},
+#include "isa/simdgroup.def"
+#undef SIMDGROUP
+};
+
 #define SINCE(level) level, false, 0
 #define ONLY(level) level, true, 0
 #define WITH(bits) 0, false, bits
@@ -124,6 +140,12 @@ static const Isa isa_table[] = {
      &mfma_table[MFMA_##m##_##n##_##k##_##c##_##a##_##b]},
 #include "isa/mfma.def"
 #undef MFMA
+#define SIMDGROUP(m, n, k, c, a, b, own)                                                           \
+    {ISA_MMA, "simdgroup." #m "x" #n "x" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,   \
+     DONE_AT_ONCE, QUEUE_NONE, WITH(HAS_SIMDGROUP_MMA), SIMDGROUP_LANES, 0, "C += A B",            \
+     &simdgroup_table[SIMDGROUP_##c##_##a##_##b]},
+#include "isa/simdgroup.def"
+#undef SIMDGROUP
 };
 
 const Isa *isa_find(const char *name)
@@ -158,17 +180,23 @@ const Isa *isa_row(IsaId id)
 
 const Isa *mma_row(int i)
 {
-    int first = COUNT(isa_table) - MMA_COUNT - MFMA_COUNT;
-    return i >= 0 && i < MMA_COUNT ? &isa_table[first + i] : NULL;
+    return i >= 0 && i < MMA_COUNT ? &isa_table[COUNT(isa_table) - LAST_COUNT + i] : NULL;
 }
 
 const Isa *mma_scaled_row(int i)
 {
     int n = SCALED_COUNT + MFMA_SCALED_COUNT;
-    return i >= 0 && i < n ? &isa_table[COUNT(isa_table) - n - MMA_COUNT - MFMA_COUNT + i] : NULL;
+    return i >= 0 && i < n ? &isa_table[COUNT(isa_table) - n - LAST_COUNT + i] : NULL;
 }
 
 const Isa *mfma_row(int i)
 {
-    return i >= 0 && i < MFMA_COUNT ? &isa_table[COUNT(isa_table) - MFMA_COUNT + i] : NULL;
+    int first = COUNT(isa_table) - MFMA_COUNT - SIMDGROUP_COUNT;
+    return i >= 0 && i < MFMA_COUNT ? &isa_table[first + i] : NULL;
+}
+
+const Isa *simdgroup_row(int i)
+{
+    int first = COUNT(isa_table) - SIMDGROUP_COUNT;
+    return i >= 0 && i < SIMDGROUP_COUNT ? &isa_table[first + i] : NULL;
 }

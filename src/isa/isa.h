@@ -8,14 +8,14 @@
 enum { MMA_A, MMA_B, MMA_C, MMA_E, /* E: which elements a sparse A keeps */
        MMA_SA = MMA_E, MMA_SB };    /* scales of A and B */
 
-/* A matrix instruction of a warp, a row of mma.def, scaled.def or mfma.def: C (m x n) += A (m x k)
- * B (k x n). */
+/* A matrix instruction of a warp, a row of mma.def, scaled.def, mfma.def or simdgroup.def:
+ * C (m x n) += A (m x k) B (k x n). */
 typedef struct {
     int m, n, k;
     DType type[3];       /* of A, B, C */
     const char *word[3]; /* as PTX spells them */
     const char *own;     /* mfma.def: the builtin, and what it takes; scaled.def: the kind;
-                          * mma.def: the shape that it is several of */
+                          * mma.def: the shape that it is several of; simdgroup.def: the function */
     const char *arg;
     int narg;
     int per;             /* scales along k of a row of A or column of B; 0: it has none */
@@ -140,6 +140,7 @@ const MmaLoad *mma_load_find(const Isa *m, int operand, bool along_k, const Mach
 const Isa *isa_row(IsaId id); /* of isa.def */
 const Isa *mma_row(int i);  /* of mma.def; NULL past the last */
 const Isa *mfma_row(int i); /* of mfma.def */
+const Isa *simdgroup_row(int i); /* of simdgroup.def */
 const Isa *mma_scaled_row(int i); /* of scaled.def, both kinds */
 /* The row of scaled.def for these types, and scales of so many elements along k, on the machine;
  * of several as mma_find chooses.  NULL: none. */

@@ -82,14 +82,16 @@ static bool is_better(const Mma *m, const Mma *than, const int64_t size[3], int 
 
 static const Isa *any_row(int i)
 {
-    const Isa *row;
-    int n = 0;
+    const Isa *(*const of[])(int) = {mma_row, mfma_row, simdgroup_row};
 
-    if ((row = mma_row(i)) != NULL)
-        return row;
-    while (mma_row(n))
-        n++;
-    return mfma_row(i - n);
+    for (int t = 0; t < COUNT(of); t++) {
+        const Isa *row = of[t](i);
+        if (row)
+            return row;
+        for (int n = 0; of[t](n); n++)
+            i--;
+    }
+    return NULL;
 }
 
 bool mma_multiplies(const DType type[3])

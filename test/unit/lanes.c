@@ -319,6 +319,22 @@ TEST(transposing_reads_of_bytes_are_those_of_products)
             CHECK(!mma_load_find(mma_scaled_row(i), MMA_A, false, &m));
 }
 
+/* As device/metal/run.m asks a GPU. */
+TEST(lanes_of_a_simdgroup_hold_neighbours_of_a_row)
+{
+    for (int i = 0; simdgroup_row(i); i++)
+        for (int which = MMA_A; which <= MMA_C; which++) {
+            LaneMap l = mma_lanes(simdgroup_row(i), which);
+            for (int lane = 0; lane < 32; lane++)
+                for (int slot = 0; slot < 2; slot++) {
+                    int at[2];
+                    lane_place(&l, lane, slot, at);
+                    CHECK_INT(at[0], (lane >> 4 & 1) * 4 + (lane >> 1 & 3));
+                    CHECK_INT(at[1], (lane >> 3 & 1) * 4 + (lane & 1) * 2 + slot);
+                }
+        }
+}
+
 TEST(every_element_of_a_product_has_one_place)
 {
     const Isa *isa;
@@ -326,6 +342,8 @@ TEST(every_element_of_a_product_has_one_place)
     for (int i = 0; (isa = mma_row(i)) != NULL; i++)
         check_row(isa);
     for (int i = 0; (isa = mfma_row(i)) != NULL; i++)
+        check_row(isa);
+    for (int i = 0; (isa = simdgroup_row(i)) != NULL; i++)
         check_row(isa);
     check_once(isa_lanes(isa_find("wgmma"), MMA_C, 64, 64, DT_F32));
     check_once(isa_lanes(isa_find("wgmma"), MMA_A, 64, 16, DT_BF16));
