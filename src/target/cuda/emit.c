@@ -393,6 +393,6 @@ void cuda_emit_as(const CudaText *as, Func *f, const TargetSpec *spec, Str *out)
 
 void cuda_emit(Func *f, const TargetSpec *spec, Str *out)
 {
-    static const CudaText cuda = {&cuda_dialect, cuda_paste, NULL, 512, NULL};
+    static const CudaText cuda = {&cuda_dialect, cuda_paste, NULL, 512, NULL, NULL};
     cuda_emit_as(&cuda, f, spec, out);
 }

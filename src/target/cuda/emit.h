@@ -19,6 +19,8 @@ typedef struct {
     int threads_enough; /* of a multiprocessor, to keep memory busy; 0: as its compiler thinks */
     /* A wide load that gives zeros where its guard does not hold; false: it is a choice. */
     bool (*load_or_zero)(Emit *e, const Expr *x, const char *type);
+    /* The address space of a buffer, "device " before what it points at; NULL: there are none. */
+    const char *(*space)(const Buffer *b);
 } CudaText;
 void cuda_emit_as(const CudaText *as, Func *f, const TargetSpec *spec, Str *out);
 
@@ -61,6 +63,7 @@ const Expr *cuda_lane(Cuda *c);
 /* Where the element (row, col) of the last two dimensions of a region is. */
 const Expr *cuda_element(Cuda *c, const Region *r, const Expr *row, const Expr *col);
 const Expr *cuda_register_slot(Cuda *c, const Stmt *s, const Region *r); /* the first */
+const Expr *cuda_operand_slot(Cuda *c, const Stmt *s, int which); /* likewise, of an MMA */
 
 /* emit.c */
 /* 16-bit registers kept in pairs: only instructions see them */

@@ -173,7 +173,7 @@ static void emit_stmatrix(Cuda *c, const Stmt *s)
 
 /* The first of the registers of an operand.  Those of a fragment must be where the instruction has
  * them: one after the other, the same in every thread. */
-static const Expr *operand_slot(Cuda *c, const Stmt *s, int which)
+const Expr *cuda_operand_slot(Cuda *c, const Stmt *s, int which)
 {
     Emit *e = &c->e;
     const Region *r = &s->u.instr.region[which];
@@ -278,7 +278,7 @@ void cuda_emit_product(Cuda *c, const Stmt *s, const char *name)
 
     emit_indent(e);
     str_printf(e->out, "%s(", name);
-    const Expr *slot = operand_slot(c, s, MMA_C);
+    const Expr *slot = cuda_operand_slot(c, s, MMA_C);
     if (dtype_bits(acc->type) < 32) {
         cuda_emit_registers(c, acc, slot);
     } else {
@@ -288,7 +288,7 @@ void cuda_emit_product(Cuda *c, const Stmt *s, const char *name)
     }
     for (int which = MMA_A; which <= MMA_B; which++) {
         str_puts(e->out, ", ");
-        cuda_emit_registers(c, s->u.instr.region[which].buf, operand_slot(c, s, which));
+        cuda_emit_registers(c, s->u.instr.region[which].buf, cuda_operand_slot(c, s, which));
     }
     for (int i = MMA_SA; i < s->u.instr.nregion; i++) {
         str_printf(e->out, ", %s[", buffer_name(e, s->u.instr.region[i].buf));

@@ -126,9 +126,15 @@ static void emit_stored_at(Emit *e, const Buffer *b, const Expr *at)
     str_putc(e->out, ']');
 }
 
+static const char *space_of(Emit *e, const Buffer *b)
+{
+    const CudaText *as = cuda_of(e)->as;
+    return as->space ? as->space(b) : "";
+}
+
 static void emit_wide_access(Emit *e, const char *type, const Buffer *b, const Expr *at, bool reads)
 {
-    str_printf(e->out, "*(%s%s *)", reads ? "const " : "", type);
+    str_printf(e->out, "*(%s%s%s *)", space_of(e, b), reads ? "const " : "", type);
     emit_stored_at(e, b, run_start(at));
 }
 
@@ -182,13 +188,13 @@ static void emit_wide_load(Wide *w, const Expr *x, const Buffer *temp)
     emit_temp(e, temp, x->lanes);
     if (!x->guarded || fills_with_zero(x)) {
         emit_indent(e);
-        str_printf(e->out, "*(%s *)%s = ", type, name);
+        str_printf(e->out, "*(%s%s *)%s = ", space_of(e, temp), type, name);
         emit_wide_value(e, x);
         str_puts(e->out, ";\n");
         return;
     }
     emit_guard(e, scalar_of(x->kid[1]));
-    str_printf(e->out, "*(%s *)%s = ", type, name);
+    str_printf(e->out, "*(%s%s *)%s = ", space_of(e, temp), type, name);
     emit_wide_access(e, type, x->u.buf, x->kid[0], true);
     str_puts(e->out, ";\n");
     emit_line(e, "else {");
@@ -202,8 +208,10 @@ static void emit_wide_load(Wide *w, const Expr *x, const Buffer *temp)
 }
 
 /* Types that an instruction makes two of at once. */
-static const char *pair_name(const Emit *e, DType t)
+static const char *pair_name(Emit *e, DType t)
 {
+    if (cuda_of(e)->as->space)
+        return NULL;
     if (t == DT_F16 || (t == DT_BF16 && e->spec->machine.level >= 80))
         return t == DT_F16 ? "f16" : "bf16";
     if (e->spec->machine.level >= 89 && (t == DT_E4M3 || t == DT_E5M2))
@@ -212,7 +220,7 @@ static const char *pair_name(const Emit *e, DType t)
 }
 
 /* Whether two floats may become narrow in one instruction and go to one register. */
-static bool is_pairs(const Emit *e, const Buffer *b, const Expr *at, const Expr *value, int n)
+static bool is_pairs(Emit *e, const Buffer *b, const Expr *at, const Expr *value, int n)
 {
     const Expr *start = at->lanes == n ? run_start(at) : NULL;
     DType t = b->type;
@@ -391,7 +399,7 @@ static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
     emit_lanes(e, temp, all, value, NULL, lanes);
     emit_guard(e, guard ? scalar_of(guard) : NULL);
     emit_wide_access(e, type, b, at, false);
-    str_printf(e->out, " = *(const %s *)%s;\n", type, buffer_name(e, temp));
+    str_printf(e->out, " = *(%sconst %s *)%s;\n", space_of(e, temp), type, buffer_name(e, temp));
 }
 
 /* cp.async moves 4, 8 or 16 bytes as they are, or zeros.  From where to where; NULL: it cannot. */

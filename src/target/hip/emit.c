@@ -276,6 +276,6 @@ static void paste(Arena *a, const TargetSpec *spec, const char *text, Str *out)
 
 void hip_emit(Func *f, const TargetSpec *spec, Str *out)
 {
-    static const CudaText hip = {&hip_dialect, paste, open_kernel, 0, load_or_zero};
+    static const CudaText hip = {&hip_dialect, paste, open_kernel, 0, load_or_zero, NULL};
     cuda_emit_as(&hip, f, spec, out);
 }
