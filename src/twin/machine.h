@@ -22,6 +22,9 @@ typedef struct TwinBlock TwinBlock;
 struct Assembly {
     /* A statement at *at (just behind its word) as one of C++; false: *why. */
     bool (*translate)(Arena *a, const char **at, Str *out, const char **why);
+    /* The way into a kernel, whose head is read from behind the word before it: a function
+     * tl_run_NAME and a row tl_kernel_NAME.  NULL: as device/twin/text.h has it. */
+    bool (*enter)(Arena *a, const char *head, Str *out, const char **why);
     void (*op)(int row, const char *name, void *const *at, int n); /* as TlHost.op */
     bool (*special)(const char *name, uint64_t *value); /* a register that is only read */
     void (*place)(TwinBlock *b);            /* before its threads run: what own they need */

@@ -170,15 +170,32 @@ static Status rewrite_word(Rewrite *t, const char **why)
     return STATUS_OK;
 }
 
-/* A macro that the header of its language has too: what it means on the host stands. */
+/* "[[kernel, …]]" is the head of a kernel, any other attribute says something of its parameters:
+ * both are read by its language, and are nothing to the host's compiler. */
+static Status rewrite_attribute(Rewrite *t, const char **why)
+{
+    const char *end = strstr(t->at, "]]"), *what = "an attribute";
+    size_t n = name_length(t->at + 2);
+
+    if (!end || (is_same(t->at + 2, n, t->d->kernel) &&
+                 !t->d->assembly->enter(t->a, t->at + 2 + n, &t->tail, &what)))
+        return refuse(t, what, why);
+    t->at = end + 2;
+    return STATUS_OK;
+}
+
+/* A macro that the header of its language has too, or a header that it stands for (a comment of it
+ * says so): what it means on the host stands. */
 static bool skip_macro(Rewrite *t)
 {
     const char *header = (const char *)t->d->header, *s = t->at + 1;
 
-    if (strncmp(s, "define ", 7) && strncmp(s, "undef ", 6))
+    bool include = !strncmp(s, "include <", 9);
+    if (strncmp(s, "define ", 7) && strncmp(s, "undef ", 6) && !include)
         return false;
-    const char *name = strchr(s, ' ') + 1;
-    const char *own = arena_printf(t->a, "\n#define %.*s", (int)name_length(name), name);
+    const char *name = include ? s + 9 : strchr(s, ' ') + 1;
+    const char *own = arena_printf(t->a, include ? "\n/* #include <%.*s" : "\n#define %.*s",
+                                   (int)name_length(name), name);
     do {
         header = strstr(header, own);
         header = header ? header + strlen(own) : NULL;
@@ -205,8 +222,8 @@ static Status rewrite_all(Rewrite *t, const char **why)
             put_quoted(t);
         } else if (*t->at == '/' && (t->at[1] == '*' || t->at[1] == '/')) {
             put_comment(t);
-        } else if (is_name(*t->at)) {
-            Status s = rewrite_word(t, why);
+        } else if (is_name(*t->at) || (t->d->assembly->enter && !strncmp(t->at, "[[", 2))) {
+            Status s = (*t->at == '[' ? rewrite_attribute : rewrite_word)(t, why);
             if (s != STATUS_OK)
                 return s;
         } else {
