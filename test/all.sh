@@ -75,6 +75,7 @@ suite_gpu() { # WORD FOLDER
     part "$1GPU lowering" sh test/gpu/lower.sh "$2/tl"
     part "$1WebGPU" sh test/gpu/webgpu.sh "$2/tl"
     part "$1OpenCL" sh test/gpu/opencl.sh "$2/tl"
+    part "$1Metal text" sh test/gpu/metal.sh "$2/tl"
     [ -n "$slow" ] || part "WebGPU in a browser" python3 test/gpu/webgpu_page.py "$2/tl"
     [ -n "$slow" ] || part "playground" python3 test/web/run.py "$2"
     part "$1made-up GPU" sh test/gpu/template.sh "$2/tl"
@@ -155,6 +156,7 @@ full_suite() {
     wide "all AMD text" sh test/gpu/hip.sh "$tl" all
     part "more CuTe DSL" sh test/gpu/cutedsl.sh "$tl" all
     wide "all kernels on Blackwell" sh test/gpu/blackwell.sh "$tl" all
+    wide "all Metal text" sh test/gpu/metal.sh "$tl" all
     part "all kernels through wgpu" sh test/gpu/webgpu.sh "$tl" all
     part "all kernels through OpenCL" sh test/gpu/opencl.sh "$tl" all
     part "all WGSL in a browser" env TEST_SECONDS=1200 python3 test/gpu/webgpu_page.py "$tl" all

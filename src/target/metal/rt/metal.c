@@ -1,0 +1,53 @@
+/* metal.c -- there is no Metal here: kernels are emitted and bundled, and run on a Mac.
+ *
+ * Text is not compiled either: Apple's compiler is part of its system.  `tl verify --text` runs it
+ * on the host. */
+#include "rt/runtime.h"
+
+static Status find(Arena *a, Compiler *c, const char **why)
+{
+    (void)a;
+    (void)why;
+    *c = (Compiler){.path = "metal", .version = "none"};
+    return STATUS_OK;
+}
+
+static Status build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why)
+{
+    (void)c;
+    (void)why;
+    *out = (Module){.assembly = arena_strndup(a, s->source, s->nsource), .log = ""};
+    return STATUS_OK;
+}
+
+static Status open_device(Arena *a, Gpu **gpu, const char **why)
+{
+    (void)a;
+    *gpu = NULL;
+    *why = "kernels for Metal do not run on this system: there is no Metal runtime in this "
+           "library; `tl build --target metal -o DIR` writes one with a program that runs it on a "
+           "Mac, `tl verify --sim --text` runs it here [no-metal]";
+    return STATUS_TOOL;
+}
+
+static double peak(const Gpu *g, DType t)
+{
+    (void)g;
+    (void)t;
+    return 0;
+}
+
+extern const Runtime runtime_metal;
+const Runtime runtime_metal = {
+    .name = "metal",
+    .compiler = "Apple's, on a Mac",
+    .language = "Metal",
+    .ending = "metal",
+    .fast_math = "",
+    .line_info = "",
+    .by_name = true,
+    .find = find,
+    .build = build,
+    .open = open_device,
+    .peak = peak,
+};
