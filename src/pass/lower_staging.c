@@ -7,7 +7,7 @@
  * afterwards when it was written.  Mechanisms that work on registers themselves (matrix
  * instructions, shuffles) say which operands they want there.  Copies, fills and nests are left
  * alone: they follow the layout of their fragments.  A reduction between lanes takes a shared tile
- * to registers first. */
+ * to registers first, and matrix instructions one that they add to, and bring it back. */
 #include "pass/pass.h"
 
 typedef struct {
@@ -35,11 +35,14 @@ static const Stmt *copy_between(Kernel *k, Span at, Buffer *from, Buffer *to)
 
 /* The last operand of a reduction keeps its registers: each of its elements is written by its
  * owner.  Matrix instructions say themselves what they cannot take from registers. */
-static bool stays(Kernel *k, const Stmt *s, int i)
+static bool stays(const Stage *g, const Stmt *s, int i)
 {
-    const TilePlan *p = tile_plan(k, s);
+    const TilePlan *p = tile_plan(g->k, s);
+    MemScope scope = s->u.tile.region[i].buf->scope;
 
-    if (s->u.tile.region[i].buf->scope != MEM_FRAGMENT)
+    if (scope == MEM_SHARED && (g->how[i] & ACC_WRITE) && !p->how->own_loops)
+        return !(p->staged >> i & 1);
+    if (scope != MEM_FRAGMENT)
         return true;
     if (!p->how->own_loops)
         return !(p->staged >> i & 1);
@@ -92,12 +95,14 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
     region = NEWN(ir->arena, Region, s->u.tile.nregion);
     for (int i = 0; i < s->u.tile.nregion; i++) {
         region[i] = s->u.tile.region[i];
-        if (stays(k, s, i))
+        if (stays(&g, s, i))
             continue;
         Buffer *b = region[i].buf;
-        bool said = tile_does(s, TILE_SAYS); /* its lines name the tile */
-        const char *name = said ? b->name : arena_printf(ir->arena, "%s_shared", b->name);
-        Buffer *t = kernel_buffer(k, name, b->type, MEM_SHARED, b->rank, b->shape, s->span);
+        bool said = tile_does(s, TILE_SAYS), back = b->scope == MEM_SHARED; /* to registers */
+        const char *name = said ? b->name /* its lines name the tile */
+                                : arena_printf(ir->arena, back ? "%s_regs" : "%s_shared", b->name);
+        Buffer *t = kernel_buffer(k, name, b->type, back ? MEM_FRAGMENT : MEM_SHARED, b->rank,
+                                  b->shape, s->span);
         if (is_read(&g, s, i))
             g.before[i] = copy_between(k, s->span, b, t);
         if (g.how[i] & ACC_WRITE)

@@ -46,6 +46,23 @@ static void settle(TargetSpec *s)
         s->machine.shared_block = s->machine.shared_unit = s->max_shared;
 }
 
+/* A result in shared memory goes through registers: what it is planned as. */
+static const Stmt *in_registers(Kernel *k, const Stmt *t)
+{
+    const Region *c = &t->u.tile.region[MMA_C];
+
+    if (c->buf->scope != MEM_SHARED || !region_is_whole(c) || c->buf->view_of)
+        return t;
+    Region *region = NEWN(k->ir->arena, Region, t->u.tile.nregion);
+    Stmt *copy = NEW(k->ir->arena, Stmt);
+    memcpy(region, t->u.tile.region, sizeof *region * (size_t)t->u.tile.nregion);
+    region[MMA_C] = region_whole(k->ir, buffer_new(k->ir, c->buf->name, c->buf->type, MEM_FRAGMENT,
+                                                   c->buf->rank, c->buf->shape, t->span));
+    *copy = *t;
+    copy->u.tile.region = region;
+    return copy;
+}
+
 /* T.wgmma_gemm, T.tcgen05_gemm: these instructions and nothing else. */
 static bool can_multiply(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)
 {
@@ -55,17 +72,18 @@ static bool can_multiply(Kernel *k, ThreadGroup who, const Stmt *t, const char *
     if (h && h->text && strcmp(h->text, "mma") != 0)
         diag_error(k->diag, t->span, "T.%s_gemm is an instruction of NVIDIA's; T.gemm takes what "
                    "there is on %s [unsupported-here]", h->text, k->machine->name);
-    return mma_plan(k, who, t, &m, why);
+    return mma_plan(k, who, in_registers(k, t), &m, why);
 }
 
 static void plan_multiply(Kernel *k, ThreadGroup who, const Stmt *t)
 {
+    const Stmt *planned = in_registers(k, t);
     MmaPlan m;
     const char *why;
 
-    BUG(!mma_plan(k, who, t, &m, &why), "a product of simdgroups cannot be planned");
+    BUG(!mma_plan(k, who, planned, &m, &why), "a product of simdgroups cannot be planned");
     tile_plan(k, t)->isa = m.mma;
-    tile_plan(k, t)->staged = mma_staged(t, &m);
+    tile_plan(k, t)->staged = mma_staged(t, &m) | (planned != t ? 1u << MMA_C : 0);
 }
 
 static const Mech simdgroup = {.name = "simdgroup", .ops = OPS(gemm), .can = can_multiply,
