@@ -334,6 +334,7 @@ using metal::tl_threads_per_threadgroup;
 using metal::tl_thread_index_in_simdgroup;
 
 #define thread
+#define kernel
 
 /* Words of C++ that MSL does not have. */
 #define double tl_MSL_has_no_double
