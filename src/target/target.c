@@ -24,8 +24,7 @@ static const struct {
 };
 
 /* Targets of others. */
-static const char *const foreign[] = {"metal", "vulkan",
-                                      "cutedsl", "ascend"};
+static const char *const foreign[] = {"vulkan", "ascend"};
 
 static const Target *target_find(const char *name, size_t n)
 {

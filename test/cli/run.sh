@@ -45,7 +45,7 @@ check missing_file 1 'No such file' "$TL" run nothing.py
 check missing_kernel 1 'no-such-function' "$TL" run "$here/add.py:nothing"
 check unknown_name 1 'no-such-parameter' "$TL" run "$here/add.py" M=3
 check bad_target 1 'target-unknown' "$TL" run "$here/add.py" --target toaster
-check other_target 1 'target-unsupported' "$TL" build "$here/add.py" --target metal
+check other_target 1 'target-unsupported' "$TL" build "$here/add.py" --target vulkan
 check bad_arch 1 "sm_zz. is no architecture" "$TL" build "$here/add.py" --target "cuda -arch=sm_zz" --source
 
 check help_of_nothing 2 "no verb 'nosuch'" "$TL" help nosuch

@@ -111,9 +111,10 @@ def test_machines():
         driver.get_shared_memory_per_block()
     amd = carver.get_arch("hip -mcpu=gfx942")
     assert isinstance(amd, carver.CDNA) and amd.warp_size == 64 and amd.compute_max_core == 304
-    for kind in (carver.RDNA, carver.METAL):
-        with raises(NotImplementedError, "no such target"):
-            kind()
+    apple = carver.get_arch("metal")
+    assert isinstance(apple, carver.METAL) and apple.warp_size == 32 and apple.smem_cap == 32 * 1024
+    with raises(NotImplementedError, "no such target"):
+        carver.RDNA()
 
 
 def test_layouts_repeat():

@@ -105,7 +105,7 @@ def test_target_words():
     for text in ("cuda -arch=sm_zz", "cuda -arch=sm_60", "cuda -arch=sm_80a", "cuda -libs=cublas",
                  "cuda -mcpu=x86-64", "cpu -arch=sm_80", "toaster"):
         refused(text, ValueError, "target-unknown")
-    refused("metal", NotImplementedError, "metal")
+    refused("vulkan", NotImplementedError, "vulkan")
     refused("hip -mcpu=gfx900", ValueError, "target-unknown")
     assert determine_target({"kind": "cuda", "arch": "sm_90a", "keys": ["cuda", "gpu"]}) == \
         "cuda -arch=sm_90a -keys=cuda,gpu"

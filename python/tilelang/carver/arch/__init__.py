@@ -38,9 +38,16 @@ class RDNA(TileDevice):
         raise NotImplementedError("%s: there is no such target" % target)
 
 
-class METAL(RDNA):
+class METAL(TileDevice):
+    """Apple's GPUs."""
+    platform = "Metal"
+
     def __init__(self, target="metal"):
         super().__init__(target)
+
+
+def is_metal_arch(arch):
+    return isinstance(arch, METAL)
 
 
 def is_cdna_arch(arch):
@@ -53,7 +60,7 @@ def is_cpu_arch(arch):
 
 def get_arch(target="cuda"):
     text = determine_target(target)
-    kinds = {"cpu": CPU, "hip": CDNA, "webgpu": WebGPU}
+    kinds = {"cpu": CPU, "hip": CDNA, "metal": METAL, "webgpu": WebGPU}
     return kinds.get(text.split()[0], CUDA)(text)
 
 
