@@ -18,7 +18,7 @@ spaces() {
     { echo '#define TL_SPACES 1'
       cat device/twin/abi.h device/twin/text.h device/twin/metal.h
       sed -e '/^#include <metal_stdlib>/d' -e 's/\[\[[^]]*\]\]//g' "$1"; } >"$1.cpp"
-    clang -x c++ -std=c++17 -fsyntax-only -w "$1.cpp" 2>&1 && ! grep -nE 'long long|[0-9](LL|ll|ULL|ull)|double|printf' "$1"
+    clang -x c++ -std=c++17 -fsyntax-only -w "$1.cpp" 2>&1 && ! grep -nE 'long long|[0-9](LL|ll|ULL|ull)|[^a-z_]double [a-z]|[^a-z_]printf\(' "$1"
 }
 
 # try FILE[:FUNCTION] KNOBS…: right, or refused

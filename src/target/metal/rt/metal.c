@@ -1,7 +1,8 @@
 /* metal.c -- there is no Metal here: kernels are emitted and bundled, and run on a Mac.
  *
  * Text is not compiled either: Apple's compiler is part of its system.  `tl verify --text` runs it
- * on the host. */
+ * on the host.  A device is never opened, so that nothing is loaded or launched. */
+#include "rt/driver.h"
 #include "rt/runtime.h"
 
 static Status find(Arena *a, Compiler *c, const char **why)
@@ -50,4 +51,5 @@ const Runtime runtime_metal = {
     .build = build,
     .open = open_device,
     .peak = peak,
+    DEVICE_RUNS,
 };
