@@ -211,25 +211,28 @@ static void kid_lanes(Sim *m, const Expr *e, int i, int lanes, Value1 *out)
         out[l] = out[0];
 }
 
+/* A guard comes first, as in a scalar load: the index may itself read what is not there.  Without
+ * any lane nothing else is worked out. */
 static void load_lanes(Sim *m, const Expr *e, Value1 *out)
 {
     int n = expr_nindex(e);
-    Value1 index[RANK_MOST][LANES_MOST], guard[LANES_MOST], fill[LANES_MOST];
-    for (int d = 0; d < n; d++)
-        kid_lanes(m, e, d, e->lanes, index[d]);
+    Value1 index[RANK_MOST][LANES_MOST], guard[LANES_MOST];
+    const SimMem *mem = sim_mem(m, e->u.buf);
+    bool any = !e->guarded;
     if (e->guarded) {
         kid_lanes(m, e, n, e->lanes, guard);
-        kid_lanes(m, e, n + 1, e->lanes, fill);
+        kid_lanes(m, e, n + 1, e->lanes, out);
     }
-    const SimMem *mem = sim_mem(m, e->u.buf);
+    for (int l = 0; e->guarded && l < e->lanes; l++)
+        any |= guard[l].i != 0;
+    for (int d = 0; any && d < n; d++)
+        kid_lanes(m, e, d, e->lanes, index[d]);
     if (m->o.stats)
         stats_access(m, mem, e, e->guarded && guard[0].i == 0 ? -1 : index[0][0].i, e->lanes);
     for (int l = 0; l < e->lanes; l++) {
         int64_t at[RANK_MOST];
-        if (e->guarded && guard[l].i == 0) {
-            out[l] = fill[l];
+        if (e->guarded && guard[l].i == 0)
             continue;
-        }
         for (int d = 0; d < n; d++)
             at[d] = index[d][l].i;
         int64_t i = mem_offset(m, mem, at, n);

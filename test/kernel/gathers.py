@@ -9,6 +9,10 @@
 # verify: :stages last=64
 # verify: :stages D=20 threads=64
 # verify: :batches B=2 S=40 L=3
+# verify: :listed
+# verify: :listed later=True
+# verify: :listed later=True block=32 n=33 D=24 dtype=float32
+# verify: :listed D=20 index=int64
 # verify: :ahead
 # verify: :ahead stages=3 some=True
 # verify: :ahead stages=4 block=48 threads=96 n=100
@@ -116,5 +120,21 @@ def ahead(N=60, D=64, n=160, block=32, stages=2, threads=128, dtype="float16", s
                     sums[i, j] += k[i, j]
             if bx % 2 == 1:
                 T.copy(sums, O[b, 0, 0])
+
+    return main
+
+
+# The list ends in the middle of a tile: behind it neither a row nor its number is there to be read.
+@tilelang.jit(out_idx=[-1])
+def listed(N=11, D=64, n=9, block=8, later=False, dtype="float16", index="int32"):
+    rows = (n + block - 1) // block * block
+
+    @T.prim_func
+    def main(K: T.Tensor((N, D), dtype), I: T.Tensor((n,), index), O: T.Tensor((rows, D), dtype)):
+        with T.Kernel(rows // block, threads=32) as bx:
+            s = T.alloc_shared((block, D), dtype)
+            for i, j in T.Parallel(block, D, prefer_async=later):
+                s[i, j] = T.if_then_else(bx * block + i < n, K[I[bx * block + i], j], T.cast(0, dtype))
+            T.copy(s, O[bx * block, 0])
 
     return main

@@ -49,6 +49,8 @@ void cuda_emit_for(Emit *e, const Stmt *s);
 void cuda_emit_store(Emit *e, const Stmt *s);
 /* Copies under a condition become copies with a predicate: no branch parts them from the
  * instructions around, so that they are issued between those. */
+bool cuda_may_stray(const Emit *e, const Expr *at); /* does an index read past a tensor? */
+void cuda_emit_guarded_from(Emit *e, const Expr *load, const Expr *from);
 bool cuda_is_where(Cuda *c, const Stmt *s); /* a branch around nothing but copies */
 void cuda_emit_where(Cuda *c, const Stmt *s);
 /* All lanes of a value as elements of type t in an array of its own; its name. */

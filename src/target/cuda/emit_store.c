@@ -420,6 +420,54 @@ static const Expr *async_ends(const Cuda *c, const Stmt *s, const Expr **from)
     return *from ? to : NULL;
 }
 
+static bool see_memory(const Expr *x, void *arg)
+{
+    if (x->op == EX_LOAD)
+        *(bool *)arg = true;
+    return true;
+}
+
+typedef struct {
+    const Emit *e;
+    bool yes;
+} Strays;
+
+static bool see_stray(const Expr *x, void *arg)
+{
+    Strays *w = arg;
+
+    if (x->op == EX_LOAD && !x->guarded && !cuda_is_register(x->u.buf) &&
+        x->u.buf->scope != MEM_VAR) {
+        int64_t size = buffer_static_size(x->u.buf);
+        w->yes |= size <= 0 || x->nkid != 1 || x->lanes > 1 ||
+                  !bounds_within(bounds_of(w->e->facts, x->kid[0]), 0, size - 1);
+    }
+    return !w->yes;
+}
+
+/* Does an index read memory, and perhaps past its end? */
+bool cuda_may_stray(const Emit *e, const Expr *at)
+{
+    Strays w = {e, false};
+    expr_visit(at, see_stray, &w);
+    return w.yes;
+}
+
+/* Where a guarded copy reads.  An argument is worked out whatever the guard says: an index that is
+ * itself read past its tensor there has its address under the guard too. */
+void cuda_emit_guarded_from(Emit *e, const Expr *x, const Expr *from)
+{
+    bool apart = x->guarded && cuda_may_stray(e, from);
+
+    if (apart) {
+        emit_index(e, scalar_of(x->kid[1]));
+        str_puts(e->out, " ? ");
+    }
+    emit_stored_at(e, x->u.buf, from);
+    if (apart)
+        str_printf(e->out, " : %s", buffer_name(e, x->u.buf));
+}
+
 static bool emit_async(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
@@ -433,7 +481,7 @@ static bool emit_async(Cuda *c, const Stmt *s)
                c->where ? "_where" : "", dtype_bits(x->u.buf->type) * x->lanes / 8);
     cuda_emit_address(c, s->u.store.buf, to);
     str_puts(e->out, ", ");
-    emit_stored_at(e, x->u.buf, from);
+    cuda_emit_guarded_from(e, x, from);
     if (x->guarded) {
         str_puts(e->out, ", ");
         emit_loose(e, scalar_of(x->kid[1]));
@@ -446,13 +494,6 @@ typedef struct {
     const Cuda *c;
     bool no;
 } OnlyCopies;
-
-static bool see_memory(const Expr *x, void *arg)
-{
-    if (x->op == EX_LOAD)
-        *(bool *)arg = true;
-    return true;
-}
 
 static bool see_copy(const Stmt *s, void *arg)
 {

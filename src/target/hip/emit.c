@@ -153,7 +153,7 @@ static void emit_store_async(Emit *e, const Stmt *s)
     str_printf(e->out, "tl_lds_from_%d(", dtype_bits(x->u.buf->type) * x->lanes / 8);
     emit_place(e, s->u.store.buf, s->u.store.at[0]);
     str_puts(e->out, ", ");
-    emit_place(e, x->u.buf, x->kid[0]);
+    cuda_emit_guarded_from(e, x, x->lanes > 1 ? x->kid[0]->kid[0] : x->kid[0]);
     str_puts(e->out, x->guarded ? ", " : ", true);\n");
     if (!x->guarded)
         return;
@@ -199,13 +199,15 @@ static const Expr *beside_rows(Emit *e, const Buffer *b, const Expr *guard, cons
     return ends_with_rows(e, b, guard, at) ? NULL : guard;
 }
 
-/* By a buffer instruction: what is past the end of its descriptor is zero, without a branch. */
+/* By a buffer instruction: what is past the end of its descriptor is zero, without a branch.  An
+ * index that is itself read stays behind its guard. */
 static bool load_or_zero(Emit *e, const Expr *x, const char *type)
 {
     const Buffer *b = x->u.buf;
     const Expr *guard = x->kid[1], *at = x->kid[0];
 
-    if (!has_descriptor(e, b) || at->op != EX_RAMP || guard->op != EX_BROADCAST)
+    if (!has_descriptor(e, b) || at->op != EX_RAMP || guard->op != EX_BROADCAST ||
+        cuda_may_stray(e, at))
         return false;
     str_printf(e->out, "tl_load_or_zero<%s>(", type);
     emit_place(e, b, at);
