@@ -70,6 +70,9 @@ bool checker_same(Checker *c, Kernel *k, const char *how, const SimArg *got);
 /* ---- facts.c: what a kernel reads, writes and computes --------------------------------------- */
 
 void func_uses(Func *f, uint8_t *use); /* by parameter */
+
+/* ---- shifts.c */
+void func_find_shifts(Func *f);
 /* Operations of tile operators in one run; values by Var id, room for ir->nvar. */
 /* Of one run, all blocks together: floating point operations of tile operators, bytes of tensors
  * and of shared tiles that statements touch (more than once where they do), operations of threads,

@@ -166,6 +166,18 @@ static void mark_written(Func *f)
         f->params.at[i].written = f->params.at[i].buf && (use[i] & PARAM_WRITE);
 }
 
+/* An output that no kernel writes gives whatever lay in its memory. */
+static void tell_unwritten(Build *b)
+{
+    const Func *f = b->func;
+
+    for (int i = 0; i < f->params.n && f->kernels.n > 0; i++)
+        if (f->params.at[i].out && !f->params.at[i].written)
+            diag_warn(&b->diag, f->params.at[i].span,
+                      "no kernel writes the output '%s': a call gives what lay in its memory "
+                      "[output-unwritten]", f->params.at[i].name);
+}
+
 /* What was read or traced is for this target from here on; as it is now, it is the meaning. */
 static void aim(Build *b, const Request *r)
 {
@@ -186,6 +198,8 @@ static void aim(Build *b, const Request *r)
     b->ir->mechs = r->spec.target->mechs;
     config_tell(b->func, machine);
     mark_written(b->func);
+    func_find_shifts(b->func);
+    tell_unwritten(b);
     b->tile = func_copy(b->func);
 }
 

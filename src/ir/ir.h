@@ -827,6 +827,8 @@ typedef struct {
     Var *var;     /* a scalar or pointer */
     bool out;     /* named by out_idx or made by T.empty */
     bool written; /* by a kernel; known from when it is lowered */
+    bool *in_no_order; /* by parameter: it is read or written at the places where this one is
+                        * written, by who runs at once (api/shifts.c); NULL: none */
     Span span;
 } Param;
 

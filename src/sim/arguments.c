@@ -318,6 +318,22 @@ static bool check_pair(Solve *s, const Param *p, Span1 x, const Param *q, Span1 
                   p->name, q->name);
 }
 
+/* What the kernel does to both at equal places, in no order: they are one tensor or apart. */
+static bool check_shift(Solve *s, const Param *p, const SimArg *a, const Param *q, const SimArg *b)
+{
+    Span1 x = span_of(a), y = span_of(b);
+
+    if (x.first == y.first || x.first >= y.end || y.first >= x.end || a->type != b->type ||
+        !is_contiguous(a) || !is_contiguous(b))
+        return true;
+    return refuse(s,
+                  "arguments '%s' and '%s' overlap and start %lld bytes apart: elements of '%s' are "
+                  "written while others read them as '%s'; make a copy [argument-overlap]",
+                  p->name, q->name,
+                  (long long)(x.first < y.first ? y.first - x.first : x.first - y.first), p->name,
+                  q->name);
+}
+
 static bool check_overlap(Solve *s, const SimArg *args, int narg)
 {
     for (int i = 0; i < narg; i++) {
@@ -329,8 +345,12 @@ static bool check_overlap(Solve *s, const SimArg *args, int narg)
         Span1 x = span_of(&args[i]);
         for (int j = 0; j < narg; j++) {
             const Param *q = &s->f->params.at[j];
-            if (j != i && q->buf && !arg_is_absent(&args[j]) &&
-                !check_pair(s, p, x, q, span_of(&args[j])))
+            if (j == i || !q->buf || arg_is_absent(&args[j]))
+                continue;
+            if (!check_pair(s, p, x, q, span_of(&args[j])))
+                return false;
+            if (p->in_no_order && p->in_no_order[j] &&
+                !check_shift(s, p, &args[i], q, &args[j]))
                 return false;
         }
     }

@@ -240,6 +240,7 @@ void faults_leave(void)
         return;
     catching = false;
     setitimer(ITIMER_VIRTUAL, &timer_before, NULL);
+    signal(SIGVTALRM, SIG_IGN); /* a tick on its way would end the process: it is dropped here */
     for (int i = 0; i < COUNT(signals); i++)
         sigaction(signals[i], &before[i], NULL);
     sigaltstack(&stack_before, NULL);

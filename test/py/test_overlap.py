@@ -155,3 +155,51 @@ def test_what_no_target_defines():
         cut = np.frombuffer(memory.view("uint8").data, "float32", n, offset=2)
         with raises(Exception, "'Y' and 'X' overlap", "[argument-overlap]"):
             k(cut, strided(memory, (m, n), (4 * n, 4)))
+
+
+def test_views_that_start_apart():
+    """Element by element, in no order: refused.  One tensor, tensors side by side and one block that reads first are not."""
+    n, m = 64, T.dynamic("m")
+
+    @T.prim_func
+    def each(X: T.Tensor((m,), "float32"), Y: T.Tensor((m,), "float32")):
+        with T.Kernel(T.ceildiv(m, 32), threads=32) as bx:
+            for i in T.Parallel(32):
+                Y[bx * 32 + i] = X[bx * 32 + i] * 2
+
+    @T.prim_func
+    def rows(X: T.Tensor((n, 8), "float32"), Y: T.Tensor((n, 8), "float32")):
+        with T.Kernel(n // 8, threads=32) as bx:
+            x = T.alloc_shared((8, 8), "float32")
+            T.copy(X[bx * 8, 0], x)
+            T.copy(x, Y[bx * 8, 0])
+
+    @T.prim_func
+    def straight(X: T.Tensor((n,), "float32"), Y: T.Tensor((n,), "float32")):
+        with T.Kernel(1, threads=32):
+            T.copy(X, Y)
+
+    @T.prim_func
+    def first(X: T.Tensor((n,), "float32"), Y: T.Tensor((n,), "float32"), most: T.int32):
+        with T.Kernel(n // 32, threads=32) as bx:
+            for i in T.Parallel(32):
+                if bx * 32 + i < most:
+                    Y[bx * 32 + i] = X[bx * 32 + i] * 2
+
+    for target in ("cpu", "sim -arch=sm_80"):
+        for kernel, width in ((each, 1), (rows, 8), (straight, 1)):
+            k = tilelang.compile(kernel, target=target)
+            for x, y in ((0, 1), (1, 0), (5, 40)):
+                memory = np.zeros((2 * n, 8) if width > 1 else 2 * n, "float32")
+                with raises(Exception, "'Y' and 'X' overlap and start %d bytes apart" % (4 * width * abs(x - y)), "[argument-overlap]"):
+                    k(memory[x : x + n], memory[y : y + n])
+            memory = randn(2 * n, 8) if width > 1 else randn(2 * n)
+            want = memory[:n] * (2 if kernel is each else 1)
+            k(memory[:n], memory[n:])
+            near(memory[n:], want)
+            k(memory[:n], memory[:n])
+            near(memory[:n], want)
+        memory = randn(n + 8)
+        want = memory[:8] * 2
+        tilelang.compile(first, target=target)(memory[:n], memory[8:], 8)
+        near(memory[8:16], want)
