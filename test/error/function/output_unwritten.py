@@ -1,4 +1,5 @@
 # out_idx counts to an input.
+# stage: compile
 import tilelang
 import tilelang.language as T
 
