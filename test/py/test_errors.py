@@ -37,8 +37,12 @@ def test_calls():
     b.flags.writeable = False
     with raises(ValueError, "'B'", "read-only"):
         k(a, b)
-    with raises(TypeError, "no argument called 'C'"):
+    with raises(TypeError, "no argument called 'C'", "it takes A, B"):
         k(a, a, C=a)
+    with raises(TypeError, "no argument called 'C'"):
+        k(a, C=a)
+    with raises(TypeError, "'A' is given twice"):
+        k(a, a, A=a)
 
 
 def test_scalars():

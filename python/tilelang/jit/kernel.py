@@ -308,13 +308,16 @@ class JITKernel:
     def _by_name(self, args, keys):
         names = [self.params[i].name for i in self._ins]
         full = list(args)
+        for name in keys:
+            if name in names[:len(args)]:
+                raise TypeError("the argument %r is given twice, by place and by name [argument-name]" % name)
+            if name not in names and name not in ("stream", "skip_tensor_validation"):
+                raise TypeError("the kernel has no argument called %r; it takes %s [argument-name]"
+                                % (name, ", ".join(names) or "none"))
         for name in names[len(args):]:
             if name not in keys:
                 raise TypeError("the kernel needs an argument called %r [argument-count]" % name)
-            full.append(keys.pop(name))
-        for name in keys:
-            if name not in ("stream", "skip_tensor_validation"):
-                raise TypeError("the kernel has no argument called %r [argument-name]" % name)
+            full.append(keys[name])
         return full
 
     def _in_stream(self, stream, args):
