@@ -327,8 +327,8 @@ static bool check_shift(Solve *s, const Param *p, const SimArg *a, const Param *
         !is_contiguous(a) || !is_contiguous(b))
         return true;
     return refuse(s,
-                  "arguments '%s' and '%s' overlap and start %lld bytes apart: elements of '%s' are "
-                  "written while others read them as '%s'; make a copy [argument-overlap]",
+                  "arguments '%s' and '%s' overlap and start %lld bytes apart: elements of '%s' "
+                  "are written while others read them as '%s'; make a copy [argument-overlap]",
                   p->name, q->name,
                   (long long)(x.first < y.first ? y.first - x.first : x.first - y.first), p->name,
                   q->name);
