@@ -1,7 +1,7 @@
 /* shifts.c -- which tensors may not lie a few elements apart in one memory.
  *
  * A kernel that reads X[e] and writes Y[e], for many e at once (the elements of a T.Parallel or of
- * a copy, the blocks of a launch), is right when X and Y share nothing and when they are one tensor.
+ * a copy, the blocks of a launch), is right when X and Y share nothing and when they are one.
  * As two views of one memory that start apart, what one iteration writes another reads, in no
  * order: no target says what comes out.  Found in the tile form, where equal indices are one
  * pointer; under conditions that only the call knows nothing is said. */
