@@ -147,7 +147,8 @@ static bool is_load(const Expr *x, void *arg)
 
 static bool chooses_load(const Expr *x, void *arg)
 {
-    return (x->op == EX_LOAD && x->guarded) || (x->op == EX_IF && expr_any(x, is_load, arg));
+    bool chooses = x->op == EX_IF || x->op == EX_SELECT;
+    return (x->op == EX_LOAD && x->guarded) || (chooses && expr_any(x, is_load, arg));
 }
 
 static bool reads_on_condition(const Stmt *s, void *arg)

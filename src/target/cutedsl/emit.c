@@ -29,7 +29,7 @@ static void put_launch(Dsl *p, Str *out)
 
 void cutedsl_emit(Func *f, const TargetSpec *spec, Str *out)
 {
-    static const CudaText as = {&cuda_dialect, cuda_paste, NULL, 512, NULL};
+    static const CudaText as = {&cuda_dialect, cuda_paste, NULL, 512, NULL, NULL};
     Arena *a = f->ir->arena;
     Dsl p = {.arena = a, .func = f, .spec = spec, .out = out};
     Str text;
