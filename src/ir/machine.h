@@ -29,11 +29,11 @@ enum {
                                  * interleaved rows or columns, make the accesses wide */
     HAS_TENSOR_MEMORY = 1u << 12, /* a memory for accumulators of its own */
     HAS_SCALED_MMA = 1u << 20,  /* MMAs of warps on operands with scales */
-    HAS_SIMDGROUP_MMA = 1u << 22, /* the rows of simdgroup.def */
+    HAS_SIMDGROUP_MMA = 1u << 25, /* the rows of simdgroup.def */
     HAS_BYTE_DOTS = 1u << 13,   /* sums of products of 8-bit integers */
     HAS_BF16_DOTS = 1u << 14,   /* sums of products of bfloat16 */
     HAS_TILE_REGS = 1u << 15,   /* both on registers that hold a matrix */
-    HAS_SIGNED_DOTS = 1u << 22, /* HAS_BYTE_DOTS where both are signed */
+    HAS_SIGNED_DOTS = 1u << 26, /* HAS_BYTE_DOTS where both are signed */
     HAS_QUAD_MMA = 1u << 24,    /* MMAs of four times eight lanes */
     HAS_PAIR_DOTS = 1u << 23,   /* both for two rows and two columns at once */
 };
