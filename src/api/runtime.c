@@ -178,14 +178,16 @@ bool built_runs(const Built *b)
 void resources_text(tl_kernel *k, Str *out)
 {
     Func *f = k->build.func;
+    const Runtime *rt = k->built.rt;
 
-    for (int i = 0; k->built.rt->resources && i < f->kernels.n; i++) {
+    for (int i = 0; (rt->open || rt->resources) && i < f->kernels.n; i++) {
         const Kernel *n = f->kernels.at[i];
         if (!n->launch.symbol)
             continue;
         str_printf(out, "%s: %d threads, %lld bytes of shared memory", n->launch.symbol,
                    kernel_launch_threads(n), (long long)n->launch.shared_bytes);
-        k->built.rt->resources(&k->built.module, &k->request.spec, n, out);
+        if (rt->resources)
+            rt->resources(&k->built.module, &k->request.spec, n, out);
         str_putc(out, '\n');
     }
 }

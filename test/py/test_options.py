@@ -74,7 +74,8 @@ def test_target_words():
     values = {"-mcpu=": "x86-64-v3", "-march=": "x86-64-v2", "-arch=": "sm_80", "-profile": "",
               "-keys=": "cuda,gpu", "-max_num_threads=": "64", "-max_threads_per_block=": "64",
               "-max_shared_memory_per_block=": "10000", "-thread_warp_size=": "32",
-              "-model=": "h100-pcie", "-mtriple=": "amdgcn-amd-amdhsa-hcc", "-own-halves": "", "-f16": ""}
+              "-model=": "h100-pcie", "-mtriple=": "amdgcn-amd-amdhsa-hcc", "-own-halves": "", "-f16": "",
+              "-subgroup=": "8", "-fp16": ""}
     rows = [(name, *row) for name, doc, words in _core.target_table() for row in words]
     assert {row[1] for row in rows} == set(values)
     for name, word, fate, doc in rows:

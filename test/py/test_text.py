@@ -176,4 +176,4 @@ def test_operands_in_registers_get_registers():
 
     source = text(main)
     assert "tl_tma_load" in source and "tl_mma_m16n8k8" in source
-    assert "__launch_bounds__(256, 1)" in source, source
+    assert "__launch_bounds__(160, 1)" in source, source

@@ -152,7 +152,7 @@ def gemm(M=256, N=256, K=256):
 #
 # @cute.jit
 # def tl_launch(tl_x_0: cutlass.Int32, tl_y_0: cutlass.Int32, tl_z_0: cutlass.Int32, A_0: cute.Pointer, B_0: cute.Pointer, C_0: cute.Pointer, A_map_0: tl_map, B_map_0: tl_map, C_map_0: tl_map):
-#     main_kernel(A_0, B_0, C_0, A_map_0, B_map_0, C_map_0).launch(grid=(tl_x_0, tl_y_0, tl_z_0), block=(256, 1, 1), smem=32896)
+#     main_kernel(A_0, B_0, C_0, A_map_0, B_map_0, C_map_0).launch(grid=(tl_x_0, tl_y_0, tl_z_0), block=(160, 1, 1), smem=32896)
 #
 #
 # if __name__ == "__main__":

@@ -1,3 +1,4 @@
+# stage: compile
 import tilelang
 import tilelang.language as T
 
