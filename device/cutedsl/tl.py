@@ -818,6 +818,15 @@ def tl_build(launch, *examples):
     from cutlass.cutlass_dsl import cutlass as own
     own._build_kernel_attrs = lambda config: {}  # asks the GPU at hand; the launch is not the DSL's
     out = sys.argv[1]
+    plain = CuTeDSL._generate_kernel_attrs
+
+    def attrs(self, config):  # of clusters the DSL tells its own launch alone; ours asks the machine code
+        made = plain(self, config)
+        if config.has_cluster:
+            made["nvvm.cluster_dim"] = ir.Attribute.parse("array<i32: %d, %d, %d>" % tuple(config.cluster))
+        return made
+
+    CuTeDSL._generate_kernel_attrs = attrs
     CuTeDSL.mangle_name = lambda self, name, args, spec: name  # kernels are kernel_NAME_NUMBER
     folder = os.path.dirname(os.path.abspath(out))
     options = "--gpu-arch %s --keep-ptx --keep-cubin --dump-dir %s %s" % (TL_ARCH, folder, " ".join(sys.argv[3:]))
