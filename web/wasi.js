@@ -228,6 +228,7 @@ async function runWasm(module, {args, env = {}, files = {}, write, tick = () => 
             return 0;
         },
         path_unlink_file: (dir, at, n) => disk.delete(path(at, n)) ? 0 : ERRNO.noent,
+        fd_filestat_set_size: () => ERRNO.nosys,
         path_link: () => ERRNO.nosys,
         path_readlink: () => ERRNO.inval,
     };

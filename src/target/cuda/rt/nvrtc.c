@@ -381,7 +381,10 @@ static bool compile_apart(Call *c)
     int code = -1;
     size_t n;
 
-    c->file = tmpfile();
+    const char *dir = getenv("TMPDIR"), *path = path_temp(c->a, dir ? dir : "/tmp", "nvrtc");
+    c->file = fopen(path, "w+x");
+    if (c->file)
+        remove(path); /* a file without a name: nothing is left of it */
     if (!c->file || proc_call(call_in_child, c, SECONDS, &code) != STATUS_OK ||
         (code != STATUS_OK && code != STATUS_TOOL)) {
         if (c->file)
