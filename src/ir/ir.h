@@ -661,7 +661,8 @@ typedef struct {          /* of one ST_TILE, by its id */
     int share, share_step; /* so many blocks of the cluster fill it together: their ranks differ by
                             * multiples of the step */
     const Isa *isa;       /* instruction row, when the mechanism has one */
-    uint32_t staged;      /* regions the mechanism wants in shared memory, by bits */
+    uint32_t staged;      /* regions the mechanism wants elsewhere, by bits: fragments in shared
+                           * memory, a shared tile that it writes in registers */
     int warps[2];         /* an MMA: rows and columns of warps; 0: not split yet */
     int spread[2];        /* and tiles whose rows and columns are interleaved */
 } TilePlan;
