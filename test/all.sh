@@ -55,6 +55,8 @@ suite_cpu() { # WORD FOLDER
     part "$1proofs" python3 test/proofs/run.py "$2/tl"
     part "$1site" python3 test/doc/site.py "$2/tl"
     part "$1language server" python3 test/lsp/run.py "$2/tl"
+    part "$1language server, attacked" python3 test/lsp/attack.py "$2/tl"
+    part "$1Neovim" python3 test/lsp/neovim.py "$2/tl"
     part "$1cache under fire" "$2/stress_cache" -p 8 -k 4
     [ -n "$slow" ] || part "bundles under fire" python3 test/stress/bundle.py "$2/tl" 10
     [ -n "$slow" ] || part "aarch64" sh test/cpu/aarch64.sh "$2/tl"
@@ -76,6 +78,7 @@ suite_gpu() { # WORD FOLDER
     part "$1WebGPU" sh test/gpu/webgpu.sh "$2/tl"
     part "$1OpenCL" sh test/gpu/opencl.sh "$2/tl"
     part "$1Metal text" sh test/gpu/metal.sh "$2/tl"
+    part "$1Ascend text" sh test/gpu/ascend.sh "$2/tl"
     [ -n "$slow" ] || part "WebGPU in a browser" python3 test/gpu/webgpu_page.py "$2/tl"
     [ -n "$slow" ] || part "playground" python3 test/web/run.py "$2"
     part "$1made-up GPU" sh test/gpu/template.sh "$2/tl"
@@ -100,6 +103,7 @@ suite_long() { # WORD FOLDER
     wide "$1kernels on a made-up machine" sh test/gpu/kernels.sh "$2/tl" made-up
     wide "$1random kernels" python3 test/random/run.py "$2/tl" --count 200
     wide "$1random kernels, wider" python3 test/random/run.py "$2/tl" --from 100001 --count 200 --final --text --run-every 4
+    wide "$1random kernels, broader" python3 test/random/run.py "$2/tl" --from 1000001 --count 60 --final --text --run-every 4
 }
 
 plainly() { unit= python=env slow= limit=; }
@@ -157,10 +161,14 @@ full_suite() {
     part "more CuTe DSL" sh test/gpu/cutedsl.sh "$tl" all
     wide "all kernels on Blackwell" sh test/gpu/blackwell.sh "$tl" all
     wide "all Metal text" sh test/gpu/metal.sh "$tl" all
+    part "all Ascend text" sh test/gpu/ascend.sh "$tl" all
     part "all kernels through wgpu" sh test/gpu/webgpu.sh "$tl" all
     part "all kernels through OpenCL" sh test/gpu/opencl.sh "$tl" all
     part "all WGSL in a browser" env TEST_SECONDS=1200 python3 test/gpu/webgpu_page.py "$tl" all
     part "more wrong calls and kernels" env PYTHONPATH="$build/py" TILELANG_FUZZ=20 python3 test/py/run.py test_fuzz
+    engines=$(for name in distributed ray; do printf ':%s' "$(sh tools/pip.sh $name)"; done)
+    part "workers under Dask, Ray, MPI, Slurm" env TEST_ENGINES=1 PYTHONPATH="$build/py$engines" python3 test/py/run.py \
+        test_workers
     wide "cache under heavy fire" "$build/stress_cache" -p 32 -k 20
     part "bundles under heavy fire" python3 test/stress/bundle.py "$tl" 50
     group "5 more random kernels"
@@ -169,6 +177,8 @@ full_suite() {
     wide "more random kernels" python3 test/random/run.py "$tl" --from 201 --count 1800
     wide "more random kernels, wider" python3 test/random/run.py "$tl" --from 100201 --count 10000 --final --text \
         --keep "$build/random" --done "$done/wide-seeds"
+    wide "more random kernels, broader" python3 test/random/run.py "$tl" --from 1000061 --count 1000 --final --text \
+        --keep "$build/random" --done "$done/broad-seeds"
     wide "more random indices" python3 test/proofs/index.py "$tl" --from 1001 --count 10000
     wide "more numbers" python3 test/numerics/check.py "$tl" --from 100 --trees 1900 \
         --pairs float32 float64 float8_e4m3fn float8_e5m2
@@ -215,4 +225,6 @@ full)
     ;;
 *) sed -n '4,9s/^# //p' "$0" >&2; exit 2 ;;
 esac
-python3 test/schedule.py "$work/queue"
+# a part that hangs is a failure, not the end of the run
+[ "$what" = sanitized ] || hung=1800
+python3 test/schedule.py "$work/queue" ${hung:+--limit $hung}

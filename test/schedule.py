@@ -1,6 +1,6 @@
 """schedule.py -- run the parts that all.sh lists, two at a time, and add up what they say.
 
-Usage: schedule.py QUEUE [--done DIR] [--only GROUP]
+Usage: schedule.py QUEUE [--done DIR] [--only GROUP] [--limit SECONDS]
 
 QUEUE is "kind, name, words of a command, nothing" for each part, every field ended by a NUL:
 
@@ -10,7 +10,8 @@ QUEUE is "kind, name, words of a command, nothing" for each part, every field en
 
 A part prints "N passed, M failed" last; one that prints no count is one test.  Its output is kept
 whole and shown if something failed.  With --done each green part is noted in DIR and not run again,
-so a run that was stopped goes on where it was; groups are summed up at the end."""
+so a run that was stopped goes on where it was; groups are summed up at the end.  With --limit a part
+that takes longer is ended and has failed."""
 
 import argparse
 import os
@@ -41,8 +42,12 @@ class Part:
         self.log.seek(0)
         return self.log.read()
 
-    def has_ended(self):
-        pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+    def has_ended(self, limit):
+        late = limit and time.time() - self.began > limit
+        if late:
+            print("  %s: ended at its limit of %d s" % (self.name, limit), flush=True)
+            self.stop()
+        pid, status, usage = os.wait4(self.process.pid, 0 if late else os.WNOHANG)
         if pid == 0:
             if time.time() - self.told > TELL_S:
                 self.told = time.time()
@@ -103,7 +108,7 @@ def write_note(folder, part):
             f.write("%d %.1f %.1f\n" % (part.result[0], part.result[2], part.result[3]))
 
 
-def run(parts, folder):
+def run(parts, folder, limit):
     waiting, running = [p for p in parts if not p.result], []
     try:
         while waiting or running:
@@ -112,7 +117,7 @@ def run(parts, folder):
                 running.append(waiting.pop(0))
                 wide = running[-1].kind == "wide"
                 running[-1].start()
-            for part in [p for p in running if p.has_ended()]:
+            for part in [p for p in running if p.has_ended(limit)]:
                 running.remove(part)
                 part.stop()  # what it left behind
                 part.report()
@@ -139,6 +144,7 @@ def main():
     p.add_argument("queue")
     p.add_argument("--done", help="a folder of notes about what is green")
     p.add_argument("--only", help="the group to run")
+    p.add_argument("--limit", type=float, help="seconds that a part may take")
     o = p.parse_args()
     parts = read_queue(o.queue)
     if o.only and not any(part.group.split()[0] == o.only for part in parts):
@@ -148,7 +154,7 @@ def main():
         read_notes(o.done, parts)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        run([part for part in parts if not o.only or part.group.split()[0] == o.only], o.done)
+        run([part for part in parts if not o.only or part.group.split()[0] == o.only], o.done, o.limit)
     except KeyboardInterrupt:
         sys.exit(130)
     if o.done:

@@ -1,12 +1,19 @@
 """run.py -- every test_* function of the files beside it, without pytest and without torch.
 
-Usage: run.py [FILE or part of a test's name]...   PYTHONPATH names the package's folder."""
+Usage: run.py [FILE or part of a test's name]...   PYTHONPATH names the package's folder.
 
+A test that takes longer than TEST_SECONDS (600) ends the run with the stack of every thread; a thread that a test
+leaves behind is a failure, and nobody waits for it."""
+
+import faulthandler
 import importlib.util
 import os
 import sys
+import threading
 import time
 import traceback
+
+LIMIT_S = int(os.environ.get("TEST_SECONDS", 600))
 
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, here)
@@ -38,6 +45,7 @@ def main(wanted):
             if wanted and not any(w in name + ".py" for w in wanted):
                 continue
             start = time.time()
+            faulthandler.dump_traceback_later(LIMIT_S, exit=True, file=sys.__stdout__)
             try:
                 fn()
                 passed += 1
@@ -45,10 +53,19 @@ def main(wanted):
                 failed += 1
                 print("FAIL", name)
                 traceback.print_exc(file=sys.stdout)
+            faulthandler.cancel_dump_traceback_later()
             if time.time() - start > 10:
                 print("slow: %s took %.1f s" % (name, time.time() - start))
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and not thread.daemon:
+            failed += 1
+            print("FAIL a thread was left behind:", thread.name)
+            traceback.print_stack(sys._current_frames().get(thread.ident), file=sys.stdout)
     print("%d passed, %d failed" % (passed, failed))
     return failed != 0
 
 
-sys.exit(main(sys.argv[1:]))
+code = main(sys.argv[1:])
+sys.stdout.flush()
+if code:
+    os._exit(code)  # whatever still runs

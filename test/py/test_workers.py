@@ -1,10 +1,13 @@
-"""Searches by workers on loopback: killed at random, of another version, without the word; Ray and Dask where they are."""
+"""Searches by workers on loopback: killed at random, of another version, without the word; and started by Dask, Ray, MPI
+and Slurm, which `make test-full` installs (TEST_ENGINES=1): a test that starts daemons is not of what happens to be there."""
 
 import contextlib
 import importlib.util
 import os
 import random
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -12,6 +15,8 @@ import threading
 import time
 
 from tilelang.tune import Library, cli, engines, work
+
+ENGINES = os.environ.get("TEST_ENGINES")
 
 FILE = '''
 import tilelang
@@ -45,10 +50,15 @@ def owner(limit=60):
         with Library(os.path.join(folder, "tune.db")) as library:
             search = work.Owner(impl, {"N": 256}, space, library, "cpu", limit=limit)
             address = "%s:%d" % search.listen("127.0.0.1", 0)
-            thread = threading.Thread(target=search.run)
+            thread = threading.Thread(target=search.run, daemon=True)
             thread.start()
-            yield folder, search, address, thread
-            thread.join()
+            try:
+                yield folder, search, address, thread
+            except BaseException:
+                search.stopped = "the test failed"  # or it would wait for workers that never come
+                raise
+            finally:
+                thread.join()
 
 
 def start(folder, address, **env):
@@ -154,7 +164,7 @@ def test_what_engines_run():
 
 
 def test_dask():
-    if importlib.util.find_spec("distributed") is None:
+    if not ENGINES or importlib.util.find_spec("distributed") is None:
         return
     from distributed import Client
 
@@ -163,7 +173,7 @@ def test_dask():
 
 
 def test_ray():
-    if importlib.util.find_spec("ray") is None:
+    if not ENGINES or importlib.util.find_spec("ray") is None:
         return
     os.environ.update(RAY_AUTH_MODE="disabled")  # it is of this test alone
     import ray
@@ -175,3 +185,88 @@ def test_ray():
         return
     by(lambda file, words, address, options: engines.on_ray(file, words, address, 2, options, num_cpus=1))
     ray.shutdown()
+
+
+def launched(launcher, env=None):
+    """Two workers as tasks of a launcher, which prints what both say."""
+    with owner() as (folder, search, address, thread):
+        words = [*launcher, sys.executable, "-m", "tilelang", "tune", os.path.join(folder, "add.py"), "N=256", "--target", "cpu",
+                 "--worker", address]
+        env = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p), **(env or {}))
+        p = subprocess.run(words, env=env, capture_output=True, text=True, timeout=300)
+        assert p.returncode == 0, p.stdout + p.stderr
+        counts = [int(line.split()[0]) for line in p.stdout.splitlines() if line.endswith(" trials")]
+        assert len(counts) == 2 and sum(counts) == search.measured, p.stdout
+        thread.join()
+        rows_are_whole(search)
+
+
+def test_mpirun():
+    if ENGINES and shutil.which("mpirun"):
+        launched(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2"])
+
+
+SLURM = """ClusterName=one
+SlurmctldHost={host}(127.0.0.1)
+SlurmUser=root
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+ReturnToService=2
+SlurmctldPort={port}
+SlurmdPort={port2}
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmdSpoolDir={folder}/spool
+StateSaveLocation={folder}/state
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+MpiDefault=none
+NodeName={host} NodeAddr=127.0.0.1 CPUs=2 State=UNKNOWN
+PartitionName=all Nodes={host} Default=YES State=UP
+"""
+
+
+def free_ports(n):
+    sockets = [socket.socket() for _ in range(n)]
+    for s in sockets:
+        s.bind(("127.0.0.1", 0))
+    ports = [s.getsockname()[1] for s in sockets]
+    for s in sockets:
+        s.close()
+    return ports
+
+
+@contextlib.contextmanager
+def slurm():
+    """The environment of a cluster of this machine alone."""
+    with tempfile.TemporaryDirectory(prefix="slurm") as folder:
+        for name in ("spool", "state"):
+            os.mkdir(os.path.join(folder, name))
+        conf = os.path.join(folder, "slurm.conf")
+        port, port2 = free_ports(2)
+        with open(conf, "w") as f:
+            f.write(SLURM.format(host=socket.gethostname().split(".")[0], folder=folder, port=port, port2=port2))
+        env = {"SLURM_CONF": conf}
+        daemons = [subprocess.Popen([name, "-D"], env=dict(os.environ, **env), stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL) for name in ("slurmctld", "slurmd")]
+        try:
+            end = time.time() + 60
+            while time.time() < end and "idle" not in subprocess.run(
+                    ["sinfo", "-h"], env=dict(os.environ, **env), capture_output=True, text=True).stdout:
+                time.sleep(0.5)
+            yield env
+        finally:
+            for daemon in reversed(daemons):
+                daemon.terminate()
+                daemon.wait()
+
+
+def test_slurm():
+    if not ENGINES or os.geteuid() != 0 or not all(shutil.which(n) for n in ("slurmctld", "slurmd", "srun", "munged")):
+        return
+    if not os.path.exists("/run/munge/munge.socket.2"):
+        os.makedirs("/run/munge", exist_ok=True)
+        shutil.chown("/run/munge", "munge")
+        subprocess.run(["su", "-s", "/bin/sh", "munge", "-c", "munged"], check=True)
+    with slurm() as env:
+        launched(["srun", "-n", "2"], env)
