@@ -244,6 +244,7 @@ char *cache_root(Arena *a);
 const char *path_distrust(Arena *a, const char *path);
 const char *file_distrust(Arena *a, const char *path);
 const char *cache_root_distrust(Arena *a); /* of the folder that was asked for */
+const char *path_find(Arena *a, const char *name); /* a program on PATH; NULL: there is none */
 
 /* ---- proc.c ---------------------------------------------------------------------------------- */
 
@@ -261,6 +262,18 @@ Status proc_run(Arena *a, const char *const *argv, const char *stdin_text, doubl
  * signal ended it.  STATUS_TOOL when it ran out of time or could not be forked.  In both, seconds
  * <= 0 means no limit. */
 Status proc_call(int (*fn)(void *), void *arg, double seconds, int *exit_code);
+
+/* ---- fork.c ---------------------------------------------------------------------------------- */
+
+/* A lock that is free in a child of fork, whoever held it.  Outer ones may be held while an inner
+ * one is taken, not the other way round, and no two of one kind at once. */
+typedef struct ForkLock {
+    void *lock; /* a pthread_mutex_t */
+    bool outer;
+    struct ForkLock *next;
+} ForkLock;
+void fork_lock_open(ForkLock *l); /* initialises the lock */
+void fork_lock_close(ForkLock *l);
 
 /* ---- guard.c --------------------------------------------------------------------------------- */
 

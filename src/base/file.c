@@ -224,3 +224,19 @@ Status tree_remove(const char *path)
         return errno == ENOENT ? STATUS_OK : STATUS_IO;
     return nftw(path, remove_one, OPEN_MOST, FTW_DEPTH | FTW_PHYS) == 0 ? STATUS_OK : STATUS_IO;
 }
+
+const char *path_find(Arena *a, const char *name)
+{
+    const char *path = getenv("PATH");
+
+    if (strchr(name, '/'))
+        return access(name, X_OK) == 0 ? name : NULL;
+    for (const char *s = path ? path : "/usr/bin:/bin"; *s;) {
+        size_t n = strcspn(s, ":");
+        char *full = path_join(a, n ? arena_strndup(a, s, n) : ".", name);
+        if (access(full, X_OK) == 0)
+            return full;
+        s += n + (s[n] == ':');
+    }
+    return NULL;
+}

@@ -271,6 +271,7 @@ static void workers_start(Pool *p)
 {
     sigset_t all, old;
     sigfillset(&all);
+    sigdelset(&all, SIGPROF); /* whoever looks where threads are wants ours too */
     pthread_sigmask(SIG_SETMASK, &all, &old);
     while (p->nstarted < p->size - 1) {
         Worker *w = &p->worker[p->nstarted];

@@ -178,6 +178,12 @@ static bool collect(pid_t pid, int fd, double deadline, Heap *h)
     }
 }
 
+static Status not_run(Arena *a, const char *name, int error, const char **why)
+{
+    *why = arena_printf(a, "cannot run %s: %s", name, strerror(error));
+    return STATUS_TOOL;
+}
+
 Status proc_run(Arena *a, const char *const *argv, const char *stdin_text, double seconds,
                 ProcResult *r, const char **why)
 {
@@ -193,14 +199,15 @@ Status proc_run(Arena *a, const char *const *argv, const char *stdin_text, doubl
     if (error) {
         if (out[0] >= 0)
             close(out[0]);
-        *why = arena_printf(a, "cannot run %s: %s", argv[0], strerror(error));
-        return STATUS_TOOL;
+        return not_run(a, argv[0], error, why);
     }
     Heap h = {0};
     r->timed_out = !collect(pid, out[0], seconds > 0 ? now_seconds() + seconds : 0, &h);
     int code = reap(pid);
     r->exit_code = r->timed_out ? -1 : code;
     close(out[0]);
+    if (code == 127 && h.n == 0 && !path_find(a, argv[0])) /* where vfork is emulated by fork */
+        return not_run(a, argv[0], ENOENT, why);
     r->nout = h.n;
     r->out = heap_move(a, &h);
     return STATUS_OK;

@@ -142,6 +142,7 @@ typedef struct {
 
 struct Names {
     pthread_mutex_t lock;
+    ForkLock fork;
     Arena *arena;
     Name *slot; /* linearly probed; s NULL = empty */
     size_t nslot, nused;
@@ -163,7 +164,8 @@ Names *names_new(void)
         arena_free(a);
         recover_throw(r.status, "%s", r.text);
     }
-    pthread_mutex_init(&t->lock, NULL);
+    t->fork = (ForkLock){.lock = &t->lock};
+    fork_lock_open(&t->fork);
     return t;
 }
 
@@ -171,7 +173,7 @@ void names_free(Names *t)
 {
     if (!t)
         return;
-    pthread_mutex_destroy(&t->lock);
+    fork_lock_close(&t->fork);
     arena_free(t->arena);
 }
 
