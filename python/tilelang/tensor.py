@@ -2,9 +2,11 @@
 
 import functools
 import math
+import re
 import threading
 
 from . import _core, _source, _target
+from ._errors import TileLangError
 from .jit import compile as _compile
 
 _serial = 0
@@ -51,12 +53,29 @@ def _run_text(text, name, serial):
     return scope[name]
 
 
+def _open_extents(func, params, dynamic):
+    """By parameter: a name for each extent that stays open, None for the others.  They come from dynamic= or from
+    names in an annotation "float32[n, 64]"."""
+    found = {}
+    for param, note in getattr(func, "__annotations__", {}).items():
+        shape = re.fullmatch(r"\w+\[(.*)\]", note.strip()) if isinstance(note, str) else None
+        names = tuple(n.strip() if n.strip().isidentifier() else None for n in shape[1].split(",")) if shape else ()
+        if any(names):
+            found[param] = names
+    for param, names in dynamic.items():
+        if param not in params:
+            raise TypeError("dynamic: %s() has no parameter %r" % (func.__name__, param))
+        found[param] = tuple(n if isinstance(n, str) else None for n in names)
+    return found
+
+
 class Compiled:
     """A tensor program for some shapes and types: its source, and the kernel made of it."""
 
-    def __init__(self, name, made, target):
+    def __init__(self, name, made, target, note=""):
         global _serial
         self.tiles, self.explain, self.outputs, self.in_place = made
+        self.explain += note
         self._name, self._target, self._kernel, self._storing = name, target, None, None
         with _lock:
             _serial += 1
@@ -98,14 +117,15 @@ class TensorProgram:
     """What @tl.tensor_program makes of a function.  Shapes and types come from the call; arguments
     that are no arrays are constants of the program."""
 
-    def __init__(self, func, target="auto", argnums=None, with_value=False):
+    def __init__(self, func, target="auto", argnums=None, with_value=False, dynamic=None):
         functools.update_wrapper(self, func)
-        self._func, self._target = func, target
+        self._func, self._target, self._dynamic = func, target, dynamic
         self._argnums, self._with_value = argnums, with_value
-        self._known = {}
+        self._known, self._refused = {}, {}
         self._last = None
         code = func.__code__
         self._params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        self._open = _open_extents(func, self._params, dynamic or {})
 
     def _bind(self, args, keys):
         if len(args) > len(self._params):
@@ -130,18 +150,69 @@ class TensorProgram:
             if dtype is None:
                 numbers[name] = given[name]
             else:
-                shapes[name] = (tuple(int(n) for n in given[name].shape), dtype)
+                shape = tuple(int(n) for n in given[name].shape)
+                shapes[name] = (shape, dtype, self._names(name, shape))
                 arrays.append(_contiguous(given[name]))
-        target = str(_target.determine_target(self._target))
-        key = (target, tuple(shapes.items()), repr(sorted(numbers.items())))
+        rest = (str(_target.determine_target(self._target)), repr(sorted(numbers.items())))
+        self._last = self._open_or_closed(shapes, numbers, rest) if self._open else self._closed(shapes, numbers, rest)
+        return self._last, arrays
+
+    def _names(self, param, shape):
+        """The names of extents of an argument that stay open; None for the others."""
+        names = self._open.get(param, (None,) * len(shape))
+        if len(names) != len(shape):
+            raise ValueError("%s(): '%s' has %d axes, and %d are declared: (%s)"
+                             % (self.__name__, param, len(shape), len(names), ", ".join(str(n or "_") for n in names)))
+        return names
+
+    def _make(self, key, shapes, numbers, rest, least=0, note=""):
         found = self._known.get(key)
         if found is None:
             file, text = _source.text_of(self._func)
-            made = _core.tensor(file, text, _source.names_of(self._func), numbers, shapes, target,
-                                self._argnums, self._with_value)
-            found = self._known.setdefault(key, Compiled(self._func.__name__, made, target))
-        self._last = found
-        return found, arrays
+            made = _core.tensor(file, text, _source.names_of(self._func), numbers, shapes, rest[0], self._argnums,
+                                self._with_value, least)
+            found = self._known.setdefault(key, Compiled(self._func.__name__, made, rest[0], note))
+        return found
+
+    def _closed(self, shapes, numbers, rest, note=""):
+        closed = {name: (shape, dtype, (None,) * len(shape)) for name, (shape, dtype, _) in shapes.items()}
+        return self._make((rest, tuple(closed.items())), closed, numbers, rest, note=note)
+
+    def _extents(self, shapes):
+        """The values of open extents in a call."""
+        values = {}
+        for param, (shape, _, names) in shapes.items():
+            for name, n in zip(names, shape):
+                if name is not None and values.setdefault(name, (n, param))[0] != n:
+                    raise ValueError("%s(): the extent '%s' is %d in '%s' and %d in '%s'"
+                                     % (self.__name__, name, values[name][0], values[name][1], n, param))
+        return {name: n for name, (n, _) in values.items()}
+
+    def _open_or_closed(self, shapes, numbers, rest):
+        """One kernel for all extents that stay open, from 1 on or from 16; where the program cannot do without
+        their values, one for those of the call."""
+        values = self._extents(shapes)
+        pattern = tuple((p, tuple(k or n for k, n in zip(names, shape)), t) for p, (shape, t, names) in shapes.items())
+        why = None
+        for least in (1, 16):
+            if min(values.values(), default=1) < least:
+                continue
+            key = (rest, pattern, least)
+            refused = self._refused.get(key)
+            if refused is None:
+                try:
+                    return self._make(key, shapes, numbers, rest, least)
+                except TileLangError as error:
+                    refused = self._refused[key] = error
+            why = refused
+        known = ", ".join("%s = %d" % v for v in values.items())
+        try:
+            reason = str(why).splitlines()[0] if why else "it is less than 1"
+            return self._closed(shapes, numbers, rest, "for %s alone: %s\n" % (known, reason))
+        except TileLangError:
+            if why is None or "[tensor-extent]" in str(why):
+                raise
+            raise why from None
 
     def _store(self, found, arrays, out):
         given = list(out) if isinstance(out, (tuple, list)) else [out]
@@ -190,17 +261,18 @@ class TensorProgram:
         return self._shown(args, keys).explain
 
 
-def tensor_program(func=None, *, target="auto"):
-    """Make a tensor program of a function: whole tensors in numpy's words, tl.NAME."""
+def tensor_program(func=None, *, target="auto", dynamic=None):
+    """Make a tensor program of a function: whole tensors in numpy's words, tl.NAME.  dynamic={"x": ("n", None)}:
+    the first extent of x stays open, one kernel takes all its values; so does x: "float32[n, 64]"."""
     if func is None:
-        return lambda f: TensorProgram(f, target)
-    return TensorProgram(func, target)
+        return lambda f: TensorProgram(f, target, dynamic=dynamic)
+    return TensorProgram(func, target, dynamic=dynamic)
 
 
 def _derived(f, argnums, with_value):
     plain = f._func if isinstance(f, TensorProgram) else f
     argnums = list(argnums) if isinstance(argnums, tuple) else argnums
-    return TensorProgram(plain, getattr(f, "_target", "auto"), argnums, with_value)
+    return TensorProgram(plain, getattr(f, "_target", "auto"), argnums, with_value, getattr(f, "_dynamic", None))
 
 
 def grad(f, argnums=0):

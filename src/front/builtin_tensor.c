@@ -115,9 +115,13 @@ Value do_tensor_arange(BuiltinCall *c)
 {
     Graph *g = call_graph(c);
     bool two = arg_given(c, 1);
-    int64_t from = two ? arg_int(c, 0) : 0, to = arg_int(c, two ? 1 : 0), step = arg_int(c, 2);
+    int64_t from = two ? arg_int(c, 0) : 0, step = arg_int(c, 2);
+    int64_t to = to_extent(c->ev, c->arg_span[two], &c->arg[two], call_what(c, two));
     if (step == 0)
         arg_fail(c, 2, "must not be 0 [tensor-subscript]");
+    if (extent_is_open(g, to) && step != 1)
+        arg_fail(c, 2, "is %lld, up to %s, which stays open [tensor-extent]", (long long)step,
+                 extent_text(g, to));
     int64_t n = step > 0 ? (to - from + step - 1) / step : (from - to - step - 1) / -step;
     n = MAX(n, 0);
     Node *x = node_iota(g, arg_dtype(c, 3, NULL), 1, &n, 0);
@@ -157,7 +161,7 @@ static Node *variance(Graph *g, Node *x, const bool *axes, int64_t ddof)
     Node *mean = keep_axes(g, build_mean(g, x, axes), x, axes);
     Node *far = build_binary(g, ELEM_SUB, x, mean);
     Node *sum = node_reduce(g, REDUCE_SUM, build_binary(g, ELEM_MUL, far, far), axes);
-    return build_number(g, ELEM_MUL, sum, 1.0 / (double)(n - ddof));
+    return build_share(g, sum, n - ddof);
 }
 
 static Node *logsumexp(Graph *g, Node *x, const bool *axes)

@@ -89,8 +89,8 @@ Value do_tensor_squeeze(BuiltinCall *c)
     to_axes(c->ev, c->arg_span[1], &c->arg[1], x->rank, axes, call_what(c, 1));
     for (int d = 0; d < x->rank; d++) {
         if (axes[d] && x->shape[d] != 1 && arg_given(c, 1))
-            arg_fail(c, 1, "names axis %d, which has %lld elements [tensor-axis]", d,
-                     (long long)x->shape[d]);
+            arg_fail(c, 1, "names axis %d, which has %s elements [tensor-axis]", d,
+                     extent_text(c->ev->graph, x->shape[d]));
         if (!axes[d] || x->shape[d] != 1)
             shape[rank++] = x->shape[d];
     }
@@ -143,13 +143,16 @@ Value do_tensor_split(BuiltinCall *c)
     Value parts = value_seq(c->ev, V_LIST, NULL, 0);
     const bool places = value_is_seq(&c->arg[1]);
     int64_t count = places ? c->arg[1].u.seq->n + 1 : arg_int(c, 1), from = 0;
-    if (!places && (count <= 0 || n % count))
-        arg_fail(c, 1, "is %lld, which does not divide the %lld elements of axis %d "
-                 "[tensor-argument]", (long long)count, (long long)n, axis);
+    if (!places && (count <= 0 || !extent_divides(g, count, n)))
+        arg_fail(c, 1, "is %lld, which does not divide the %s elements of axis %d "
+                 "[tensor-argument]", (long long)count, extent_text(g, n), axis);
     for (int64_t i = 0; i < count; i++) {
         int64_t to = !places ? (i + 1) * (n / count)
-                     : i + 1 < count ? to_int(c->ev, c->arg_span[1], &c->arg[1].u.seq->at[i],
-                                              call_what(c, 1)) : n;
+                     : i + 1 < count ? to_extent(c->ev, c->arg_span[1], &c->arg[1].u.seq->at[i],
+                                                 call_what(c, 1)) : n;
+        if (extent_is_open(g, n) && !extent_le(g, to, n))
+            arg_fail(c, 1, "has a place %s of an axis of %s, which stays open [tensor-extent]",
+                     extent_text(g, to), extent_text(g, n));
         Value v = node_value(piece(g, x, axis, from, MIN(to, n)));
         seq_push(c->ev, parts.u.seq, &v);
         from = MIN(to, n);
@@ -204,6 +207,9 @@ Value do_tensor_roll(BuiltinCall *c)
     int axis = call_axis(c, 2, x->rank);
     int64_t n = MAX(x->shape[axis], 1), by = ((arg_int(c, 1) % n) + n) % n;
     Graph *g = c->ev->graph;
+    if (extent_is_open(g, n) && !extent_le(g, by + 1, n))
+        arg_fail(c, 1, "is not known to be less than %s, which stays open [tensor-extent]",
+                 extent_text(g, n));
     return node_value(node_concat(g, piece(g, x, axis, n - by, n), piece(g, x, axis, 0, n - by),
                                   axis));
 }
@@ -235,7 +241,7 @@ Value do_tensor_one_hot(BuiltinCall *c)
 {
     Node *x = arg_node(c, 0);
     Graph *g = c->ev->graph;
-    int64_t n = arg_int(c, 1);
+    int64_t n = to_extent(c->ev, c->arg_span[1], &c->arg[1], call_what(c, 1));
     Node *at = node_iota(g, x->type, 1, &n, 0);
     Node *is = build_binary(g, ELEM_EQ, with_axis(g, x, x->rank), at);
     return node_value(node_cast(g, is, arg_dtype(c, 2, NULL)));
@@ -248,9 +254,9 @@ Value do_tensor_sort(BuiltinCall *c)
     const bool top = is_named(c, "top_k");
     const int axis = call_axis(c, top ? 2 : 1, x->rank);
     int64_t n = top ? arg_int(c, 1) : x->shape[axis];
-    if (n < 0 || n > x->shape[axis])
-        arg_fail(c, 1, "is %lld of the %lld elements of axis %d [tensor-argument]", (long long)n,
-                 (long long)x->shape[axis], axis);
+    if (n < 0 || !extent_le(g, n, x->shape[axis]))
+        arg_fail(c, 1, "is %s of the %s elements of axis %d [tensor-argument]", extent_text(g, n),
+                 extent_text(g, x->shape[axis]), axis);
     Node *at = node_iota(g, DT_I32, x->rank, x->shape, axis);
     if (top) {
         build_top(g, &x, &at, axis, n);

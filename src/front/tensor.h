@@ -17,6 +17,8 @@ Node *to_node(Eval *ev, Span at, const Value *v, const Node *like, const char *w
 int to_axis(Eval *ev, Span at, const Value *v, int rank, const char *what);
 /* None: all axes. */
 void to_axes(Eval *ev, Span at, const Value *v, int rank, bool *axes, const char *what);
+/* An integer, or what is made of extents that stay open. */
+int64_t to_extent(Eval *ev, Span at, const Value *v, const char *what);
 int to_extents(Eval *ev, Span at, const Value *v, int64_t *out, const char *what);
 
 Node *arg_node(const BuiltinCall *c, int i);

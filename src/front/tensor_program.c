@@ -68,33 +68,72 @@ static const NameShape *shape_of(const Eval *ev, const char *name)
     return NULL;
 }
 
-/* "float32[4, 8]" */
-static bool read_text(Eval *ev, Span at, const Value *v, DType *t, int64_t *shape, int *rank)
+/* A name is an extent that stays open, unless NAME=VALUE was given; `actual` is its extent in the
+ * call, or NULL. */
+static int64_t read_extent(Eval *ev, const char **s, const int64_t *actual)
+{
+    char *end;
+    const char *name = *s;
+    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+    if (n && (*name < '0' || *name > '9')) {
+        *s += n;
+        name = arena_strndup(ev->arena, name, n);
+        const Given *given = given_find(ev, name);
+        if (given)
+            return to_int(ev, ev->graph->at, &given->value, name);
+        return ev->graph->closed && actual ? *actual
+                                           : graph_open(ev->graph, name, actual ? *actual : -1);
+    }
+    int64_t v = strtoll(name, &end, 10);
+    v = end == name ? -1 : v;
+    *s = end;
+    return v;
+}
+
+/* "float32[n, 8]" */
+static bool read_text(Eval *ev, Span at, const Value *v, const NameShape *actual, DType *t,
+                      int64_t *shape, int *rank)
 {
     int lanes;
     const char *s = v->kind == V_STR ? v->u.s.text : NULL, *open = s ? strchr(s, '[') : NULL;
     if (!open || !dtype_parse(arena_strndup(ev->arena, s, (size_t)(open - s)), t, &lanes))
         return false;
     *rank = 0;
-    for (const char *p = open + 1; *p && *p != ']' && *rank < TENSOR_RANK;) {
-        char *end;
-        shape[(*rank)++] = strtoll(p, &end, 10);
-        if (end == p || shape[*rank - 1] < 0)
-            diag_fail(ev->diag, at, "'%s' is no shape: \"float32[4, 8]\" is [tensor-shape]", s);
-        p = end + strspn(end, ", ");
+    for (const char *p = open + 1; *p && *p != ']' && *rank < TENSOR_RANK; p += strspn(p, ", ")) {
+        const int d = (*rank)++;
+        shape[d] = read_extent(ev, &p, actual && d < actual->rank ? &actual->shape[d] : NULL);
+        if (shape[d] < 0)
+            diag_fail(ev->diag, at, "'%s' is no shape: \"float32[n, 8]\" is [tensor-shape]", s);
     }
     return true;
 }
 
-static bool read_spec(Eval *ev, Span at, const Value *v, DType *t, int64_t *shape, int *rank)
+static bool read_spec(Eval *ev, Span at, const Value *v, const NameShape *actual, DType *t,
+                      int64_t *shape, int *rank)
 {
     if (v->kind != V_TENSOR)
-        return read_text(ev, at, v, t, shape, rank);
+        return read_text(ev, at, v, actual, t, shape, rank);
     *t = v->u.spec->dtype;
     *rank = v->u.spec->rank;
     for (int d = 0; d < *rank && d < TENSOR_RANK; d++)
         shape[d] = to_int(ev, at, &v->u.spec->shape[d], "an extent");
     return true;
+}
+
+/* The tensor of a call: its extents, but for those that stay open. */
+static Value called_with(Eval *ev, const AstParam *p, const NameShape *s, DType t, int rank,
+                         const int64_t *noted)
+{
+    int64_t shape[TENSOR_RANK];
+    Graph *g = ev->graph;
+    for (int d = 0; d < s->rank && d < TENSOR_RANK; d++) {
+        shape[d] = s->shape[d];
+        if (s->open && s->open[d])
+            shape[d] = graph_open(g, s->open[d], s->shape[d]);
+        else if (!s->open && rank == s->rank && extent_is_open(g, noted[d]))
+            shape[d] = noted[d];
+    }
+    return node_value(node_input(g, p->name, s->dtype != DT_NONE ? s->dtype : t, s->rank, shape));
 }
 
 /* What it was called with, else what was given by name, else its annotation, else its default. */
@@ -103,10 +142,11 @@ static Value parameter(Eval *ev, Scope *in, const Function *fn, int i)
     const AstParam *p = &fn->ast->params[i];
     const NameShape *s = shape_of(ev, p->name);
     const Given *given = given_find(ev, p->name);
-    DType t;
+    DType t = DT_F32;
     int64_t shape[TENSOR_RANK];
     int rank = 0;
     Value note;
+    ev->graph->at = p->span;
     if (p->star)
         diag_fail(ev->diag, p->span, "a tensor program has a fixed list of parameters "
                   "[star-parameter]");
@@ -114,12 +154,11 @@ static Value parameter(Eval *ev, Scope *in, const Function *fn, int i)
         note = value_str(ev, p->annotation->str, p->annotation->len);
     else if (p->annotation)
         note = param_annotation(ev, in, fn, p);
-    bool noted = p->annotation && read_spec(ev, p->span, &note, &t, shape, &rank);
+    bool noted = p->annotation && !(s && s->open) &&
+                 read_spec(ev, p->span, &note, s, &t, shape, &rank);
     if (s)
-        return node_value(node_input(ev->graph, p->name,
-                                     s->dtype != DT_NONE ? s->dtype : noted ? t : DT_F32, s->rank,
-                                     s->shape));
-    if (given && read_text(ev, p->span, &given->value, &t, shape, &rank))
+        return called_with(ev, p, s, t, rank, shape);
+    if (given && read_text(ev, p->span, &given->value, NULL, &t, shape, &rank))
         noted = true;
     else if (given)
         return given->value;
@@ -149,7 +188,10 @@ static void add_output(Eval *ev, Span at, const Value *v)
     vec_push(g->arena, &g->outputs, node_output(g, n));
 }
 
-static Graph *trace_program(Eval *ev, Function *fn, const Value *argnums, bool with_value)
+typedef enum { TRACE_OPEN, TRACE_AGAIN, TRACE_CLOSED } TraceHow;
+
+static Graph *trace_once(Eval *ev, Function *fn, const Value *argnums, bool with_value,
+                         TraceHow how)
 {
     const AstFunc *f = fn->ast;
     Graph *outer = ev->graph;
@@ -160,6 +202,9 @@ static Graph *trace_program(Eval *ev, Function *fn, const Value *argnums, bool w
     int n = 0;
     in->func = fn;
     ev->graph = g;
+    g->other_primes = how == TRACE_AGAIN;
+    g->closed = how == TRACE_CLOSED;
+    g->least = ev->request && ev->request->least > 0 ? ev->request->least : 1;
     g->at = f->name_span;
     for (int i = 0; i < f->nparam; i++) {
         if (!f->params[i].name)
@@ -174,6 +219,18 @@ static Graph *trace_program(Eval *ev, Function *fn, const Value *argnums, bool w
     if (g->outputs.n == 0)
         diag_fail(ev->diag, f->name_span, "'%s' returns nothing [tensor-return]", f->name);
     ev->graph = outer;
+    g->text = graph_tiles(g);
+    return g;
+}
+
+/* Extents that stay open are numbers while it is traced: other numbers must give the same text. */
+static Graph *trace_program(Eval *ev, Function *fn, const Value *argnums, bool with_value)
+{
+    Graph *g = trace_once(ev, fn, argnums, with_value, TRACE_OPEN);
+    if (g->nopen &&
+        strcmp(g->text, trace_once(ev, fn, argnums, with_value, TRACE_AGAIN)->text))
+        diag_fail(ev->diag, fn->ast->name_span, "'%s' computes with the extent '%s' what needs its "
+                  "value [tensor-extent]", g->name, g->open[0].name);
     return g;
 }
 
@@ -187,9 +244,38 @@ Graph *front_tensor(Eval *ev, const TraceRequest *r, const Value *argnums, bool 
     return trace_program(ev, v.u.func, argnums, with_value);
 }
 
+/* With extents open, or else, where inputs tell them, with those. */
+static Graph *trace_loaded(Eval *ev, Function *fn)
+{
+    Diag *d = ev->diag;
+    Graph *volatile g = NULL, *outer = ev->graph;
+    const int messages = d->list.n, errors = d->nerror, nest = ev->nest, depth = ev->depth;
+    Recover r;
+    if (!ev->request || !ev->request->nshape)
+        return trace_program(ev, fn, NULL, false);
+    if (recover_open(&r) == 0) {
+        g = trace_program(ev, fn, NULL, false);
+        recover_close(&r);
+    }
+    if (g)
+        return g;
+    if (r.status != STATUS_USER)
+        recover_throw(r.status, "%s", r.text);
+    Message why = d->list.at[d->list.n - 1];
+    ev->graph = outer;
+    d->list.n = messages;
+    d->nerror = errors;
+    ev->nest = nest;
+    ev->depth = depth;
+    Graph *closed = trace_once(ev, fn, NULL, false, TRACE_CLOSED);
+    closed->explain = arena_printf(ev->arena, "%sfor these extents alone: %s\n", closed->explain,
+                                   why.text);
+    return closed;
+}
+
 Func *tensor_load(Eval *ev, Function *fn)
 {
-    Graph *g = trace_program(ev, fn, NULL, false);
+    Graph *g = trace_loaded(ev, fn);
     Source *src = NEW(ev->arena, Source);
     LoadRequest q = {.src = src, .func = g->name, .target = ev->target};
     if (ev->request) {
@@ -197,7 +283,7 @@ Func *tensor_load(Eval *ev, Function *fn)
         q.machine = ev->request->machine;
     }
     src->name = arena_printf(ev->arena, "<tiles of %s>", g->name);
-    src->text = graph_tiles(g);
+    src->text = g->text;
     src->len = strlen(src->text);
     Func *f = front_load(ev->ir, &q);
     for (int i = 0; i < g->inputs.n; i++) /* the text may have had to call it otherwise */

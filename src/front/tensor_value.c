@@ -66,6 +66,18 @@ void to_axes(Eval *ev, Span at, const Value *v, int rank, bool *axes, const char
         axes[to_axis(ev, at, &v->u.seq->at[i], rank, what)] = true;
 }
 
+int64_t to_extent(Eval *ev, Span at, const Value *v, const char *what)
+{
+    if (v->kind == V_NODE && v->u.node->kind == NODE_EXTENT)
+        return v->u.node->attr[0];
+    return to_int(ev, at, v, what);
+}
+
+static Value extent_value(Graph *g, int64_t n)
+{
+    return extent_is_open(g, n) ? node_value(node_extent(g, n)) : value_int(n);
+}
+
 int to_extents(Eval *ev, Span at, const Value *v, int64_t *out, const char *what)
 {
     int n = value_is_seq(v) ? v->u.seq->n : 1;
@@ -73,7 +85,7 @@ int to_extents(Eval *ev, Span at, const Value *v, int64_t *out, const char *what
         diag_fail(ev->diag, at, "%s has %d extents; the most is %d [tensor-rank]", what, n,
                   TENSOR_RANK);
     for (int i = 0; i < n; i++) {
-        out[i] = to_int(ev, at, value_is_seq(v) ? &v->u.seq->at[i] : v, what);
+        out[i] = to_extent(ev, at, value_is_seq(v) ? &v->u.seq->at[i] : v, what);
         if (out[i] < -1)
             diag_fail(ev->diag, at, "%s: an extent of %lld [tensor-shape]", what,
                       (long long)out[i]);
@@ -157,7 +169,7 @@ Value tensor_attr(Eval *ev, Span at, const Value *v, const char *name)
     Value shape[TENSOR_RANK];
     int perm[TENSOR_RANK];
     for (int d = 0; d < n->rank; d++) {
-        shape[d] = value_int(n->shape[d]);
+        shape[d] = extent_value(ev->graph, n->shape[d]);
         perm[d] = n->rank - 1 - d;
     }
     if (!strcmp(name, "shape"))
@@ -167,7 +179,7 @@ Value tensor_attr(Eval *ev, Span at, const Value *v, const char *name)
     if (!strcmp(name, "ndim"))
         return value_int(n->rank);
     if (!strcmp(name, "size"))
-        return value_int(node_count(n));
+        return extent_value(ev->graph, node_count(n));
     if (!strcmp(name, "T"))
         return node_value(node_permute(tensor_graph(ev, at, "T"), n, perm));
     return node_method(ev, v, name);
@@ -193,8 +205,11 @@ static int64_t bound(Subscript *s, const Value *v, int64_t otherwise, int64_t ex
 {
     if (v->kind == V_NONE)
         return otherwise;
-    int64_t i = to_int(s->ev, s->at, v, "a slice");
+    int64_t i = to_extent(s->ev, s->at, v, "a slice");
     i = i < 0 ? i + extent : i;
+    if (extent_is_open(s->g, extent) && (!extent_le(s->g, 0, i) || !extent_le(s->g, i, extent)))
+        diag_fail(s->ev->diag, s->at, "a slice to %s of an axis of %s, which stays open "
+                  "[tensor-extent]", extent_text(s->g, i), extent_text(s->g, extent));
     return MIN(MAX(i, back ? -1 : 0), back ? extent - 1 : extent);
 }
 
@@ -208,6 +223,9 @@ static void take_slice(Subscript *s, const Value *v)
         diag_fail(s->ev->diag, s->at, "a slice with step 0 [tensor-subscript]");
     int64_t from = bound(s, &part[0], step > 0 ? 0 : n - 1, n, step < 0),
             to = bound(s, &part[1], step > 0 ? n : -1, n, step < 0);
+    if (extent_is_open(s->g, n) && step != 1 && step != -1)
+        diag_fail(s->ev->diag, s->at, "a slice by %lld of an axis of %s, which stays open "
+                  "[tensor-extent]", (long long)step, extent_text(s->g, n));
     int64_t count = step > 0 ? (to - from + step - 1) / step : (from - to - step - 1) / -step;
     s->start[d] = from;
     s->step[d] = step;
@@ -218,10 +236,10 @@ static void take_slice(Subscript *s, const Value *v)
 static void take_number(Subscript *s, const Value *v)
 {
     const int d = s->axis++;
-    int64_t i = to_int(s->ev, s->at, v, "a subscript"), n = s->x->shape[d];
-    if (i < -n || i >= n)
-        diag_fail(s->ev->diag, s->at, "subscript %lld of axis %d, which has %lld elements "
-                  "[tensor-subscript]", (long long)i, d, (long long)n);
+    int64_t i = to_extent(s->ev, s->at, v, "a subscript"), n = s->x->shape[d];
+    if (!extent_le(s->g, -n, i) || !extent_le(s->g, i + 1, n))
+        diag_fail(s->ev->diag, s->at, "subscript %s of axis %d, which has %s elements "
+                  "[tensor-subscript]", extent_text(s->g, i), d, extent_text(s->g, n));
     s->start[d] = i < 0 ? i + n : i;
     s->step[d] = 1;
     s->shape[d] = 1;
@@ -262,7 +280,7 @@ static void take_one(Subscript *s, const Value *v)
     }
     if (s->axis >= s->x->rank)
         diag_fail(s->ev->diag, s->at, "too many subscripts for a tensor of shape %s "
-                  "[tensor-subscript]", shape_text(s->ev->arena, s->x->rank, s->x->shape));
+                  "[tensor-subscript]", shape_text(s->g, s->x->rank, s->x->shape));
     if (v->kind == V_SLICE)
         take_slice(s, v);
     else if (v->kind == V_NODE)
@@ -286,10 +304,10 @@ static Node *take_tensors(Subscript *s, Node *x)
     for (int i = 0; i < s->naxis; i++) {
         int64_t n = x->shape[s->at_axis[i]];
         Node *zero = node_const(g, DT_I32, 0), *one = node_cast(g, s->index[i], DT_I32);
-        Node *wrap = build_number(g, ELEM_ADD, one, (double)n);
+        Node *size = node_extent(g, n), *wrap = build_binary(g, ELEM_ADD, one, size);
         if (s->naxis > 1)
             one = node_elem(g, ELEM_WHERE, build_binary(g, ELEM_LT, one, zero), wrap, one);
-        at = at ? build_binary(g, ELEM_ADD, build_number(g, ELEM_MUL, at, (double)n), one) : one;
+        at = at ? build_binary(g, ELEM_ADD, build_binary(g, ELEM_MUL, at, size), one) : one;
     }
     for (int d = 0; d < x->rank; d++) {
         if (d > s->at_axis[0] && d < s->at_axis[0] + s->naxis)

@@ -6,9 +6,10 @@ typedef struct {
     PyTrace *t;
     PyObject *file, *text, *names, *given, *shapes, *argnums, *out;
     int with_value;
+    long long least;
 } ProgramCall;
 
-/* shapes: name -> (shape, dtype) */
+/* shapes: name -> (shape, dtype, names of extents that stay open, or None for the others) */
 static void take_arguments(ProgramCall *q, TraceRequest *r)
 {
     PyObject *key, *val;
@@ -25,6 +26,12 @@ static void take_arguments(ProgramCall *q, TraceRequest *r)
         for (int d = 0; d < one->rank; d++)
             extent[d] = PyLong_AsLongLong(PyTuple_GetItem(shape, d));
         one->shape = extent;
+        const char **open = NEWN(a, const char *, one->rank + 1);
+        for (int d = 0; d < one->rank; d++) {
+            PyObject *name = PyTuple_GetItem(PyTuple_GetItem(val, 2), d);
+            open[d] = name == Py_None ? NULL : text_of(q->t, name, NULL);
+        }
+        one->open = open;
         if (!dtype_parse(text_of(q->t, PyTuple_GetItem(val, 1), NULL), &one->dtype, &lanes))
             one->dtype = DT_NONE;
     }
@@ -48,23 +55,23 @@ static void program_work(void *arg)
     *known = *t->ev->request;
     known->shapes = r.shapes;
     known->nshape = r.nshape;
+    known->least = q->least;
     t->ev->request = known;
     Value argnums = q->argnums == Py_None ? value_none() : to_value(t, q->argnums);
     Graph *g = front_tensor(t->ev, &r, q->argnums == Py_None ? NULL : &argnums, q->with_value);
-    const char *tiles = graph_tiles(g);
-    q->out = Py_BuildValue("ssii", tiles, g->explain, g->outputs.n, g->in_place);
+    q->out = Py_BuildValue("ssii", g->text, g->explain, g->outputs.n, g->in_place);
 }
 
-/* tensor(file, text, names, given, shapes, target, argnums, with_value): (tiles, explain, count of
- * outputs, whether they may be stored over inputs) */
+/* tensor(file, text, names, given, shapes, target, argnums, with_value, least): (tiles, explain,
+ * count of outputs, whether they may be stored over inputs) */
 PyObject *py_tensor(PyObject *self, PyObject *args)
 {
     ProgramCall q = {0};
     const char *target = NULL;
     (void)self;
-    if (!PyArg_ParseTuple(args, "UUO!O!O!zOp", &q.file, &q.text, &PyTuple_Type, &q.names,
+    if (!PyArg_ParseTuple(args, "UUO!O!O!zOpL", &q.file, &q.text, &PyTuple_Type, &q.names,
                           &PyDict_Type, &q.given, &PyDict_Type, &q.shapes, &target, &q.argnums,
-                          &q.with_value))
+                          &q.with_value, &q.least))
         return NULL;
     q.t = trace_new(target, q.names);
     if (!q.t)

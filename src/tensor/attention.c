@@ -95,6 +95,7 @@ static bool one_axis(const Group *k, const Lin *const *place, const Lin *along)
 
 static void undo(Graph *g, Group *gone)
 {
+    g->counted = false;
     for (int i = 0; i < gone->outputs.n; i++) {
         gone->outputs.at[i]->group = NULL;
         gone->outputs.at[i]->stored = gone->outputs.at[i]->held;
@@ -190,7 +191,7 @@ static void choose(Attention *a, bool causal)
     DType t = a->k->scores->arg[0]->type;
     TileChoice c = {.m = gpu ? 64 : 32, .n = 64, .stages = gpu ? 2 : 0, .threads = 128};
     if (m->tiles_attention && dtype_bits(t) == 16 && dtype_bits(a->k->anchor->arg[1]->type) == 16)
-        c = m->tiles_attention(m, a->N, a->D, t, causal);
+        c = m->tiles_attention(m, extent_usual(a->g, a->N), a->D, t, causal);
     while (c.m / 2 >= a->M && c.m > (gpu ? 64 : 8))
         c.m /= 2;
     while (c.n / 2 >= a->N && c.n > 16)
@@ -204,8 +205,8 @@ static void choose(Attention *a, bool causal)
 /* What is read beside the scores is read without conditions: columns are whole tiles. */
 static void choose_whole(Attention *a)
 {
-    for (int64_t n = 128; n >= 64 && a->N % a->c.n; n /= 2)
-        if (n <= a->c.n && a->N % n == 0)
+    for (int64_t n = 128; n >= 64 && !extent_divides(a->g, a->c.n, a->N); n /= 2)
+        if (n <= a->c.n && extent_divides(a->g, n, a->N))
             a->c.n = n;
 }
 
@@ -271,6 +272,7 @@ static const Lin *as_lin(Graph *g, Node *n, const Lin *const *at)
         return NULL;
     switch (n->kind) {
     case NODE_CONST: return lin_const(g, (int64_t)n->value);
+    case NODE_EXTENT: return lin_const(g, n->attr[0]);
     case NODE_IOTA: return at[n->attr[0]];
     case NODE_CAST: case NODE_RESHAPE: case NODE_PERMUTE: case NODE_BROADCAST:
         operand_index(g, n, 0, at, to, guard);
@@ -419,8 +421,8 @@ static Seen find_seen(Attention *a)
     }
     if (a->columns)
         s.edge = either(a->g, s.edge,
-                        arena_printf(a->g->arena, "(k * %lld + %lld > %lld)", (long long)a->c.n,
-                                     (long long)a->c.n, (long long)a->N));
+                        arena_printf(a->g->arena, "(k * %lld + %lld > %s)", (long long)a->c.n,
+                                     (long long)a->c.n, extent_text(a->g, a->N)));
     return s;
 }
 
@@ -447,9 +449,9 @@ static bool find_factor(const Attention *a, Node *n, double *factor)
 
 static void print_loop(Attention *a, const Seen *s)
 {
-    const long long n = (a->N + a->c.n - 1) / a->c.n;
-    const char *last = s->last ? arena_printf(a->g->arena, "T.min(T.max(%s, 0), %lld)", s->last, n)
-                               : arena_printf(a->g->arena, "%lld", n);
+    const char *n = extent_blocks(a->g, a->N, a->c.n),
+               *last = s->last ? arena_printf(a->g->arena, "T.min(T.max(%s, 0), %s)", s->last, n)
+                               : n;
     if (s->first)
         str_printf(a->out, "        for k in T.Pipelined(T.max(%s, 0), %s, num_stages=%d):\n",
                    s->first, last, MAX(a->c.stages, 0));
@@ -607,11 +609,13 @@ void tiles_attention(Graph *g, Group *k, Str *out)
         choose_whole(&a);
     plan(&a);
     seen = find_seen(&a);
-    const long long blocks = (a.M + a.c.m - 1) / a.c.m;
-    str_printf(out, "    with T.Kernel(%lld, 1, %lld, threads=%d) as (bx, by, bz):\n", blocks,
-               (long long)dot->shape[0], a.c.threads);
-    if (late)
-        str_printf(out, "        qb = %lld - bx\n", blocks - 1);
+    const char *blocks = extent_blocks(g, a.M, a.c.m);
+    str_printf(out, "    with T.Kernel(%s, 1, %s, threads=%d) as (bx, by, bz):\n", blocks,
+               extent_text(g, dot->shape[0]), a.c.threads);
+    if (late && extent_is_open(g, a.M))
+        str_printf(out, "        qb = %s - 1 - bx\n", blocks);
+    else if (late)
+        str_printf(out, "        qb = %lld - bx\n", (long long)((a.M + a.c.m - 1) / a.c.m - 1));
     print_alloc(&a);
     operand_load(g, k, &a.q, out, 2, &a.names);
     print_loop(&a, &seen);

@@ -29,6 +29,13 @@ Node *keep_axes(Graph *g, Node *reduced, const Node *of, const bool *axes)
     return node_reshape(g, reduced, of->rank, shape);
 }
 
+Node *build_share(Graph *g, Node *a, int64_t n)
+{
+    if (extent_is_open(g, n))
+        return build_binary(g, ELEM_DIV, a, node_cast(g, node_extent(g, n), a->type));
+    return build_number(g, ELEM_MUL, a, 1.0 / (double)n);
+}
+
 Node *build_mean(Graph *g, Node *a, const bool *axes)
 {
     int64_t n = 1;
@@ -36,8 +43,7 @@ Node *build_mean(Graph *g, Node *a, const bool *axes)
         n *= axes[d] ? a->shape[d] : 1;
     if (!dtype_is_float(a->type))
         a = node_cast(g, a, DT_F32);
-    Node *sum = node_reduce(g, REDUCE_SUM, a, axes);
-    return build_number(g, ELEM_MUL, sum, 1.0 / (double)n);
+    return build_share(g, node_reduce(g, REDUCE_SUM, a, axes), n);
 }
 
 Node *build_softmax(Graph *g, Node *a, int axis, bool log)
@@ -59,7 +65,7 @@ Node *build_argmax(Graph *g, Node *a, int axis, bool least)
     axes[axis] = true;
     Node *best = keep_axes(g, node_reduce(g, least ? REDUCE_MIN : REDUCE_MAX, a, axes), a, axes);
     Node *at = node_iota(g, DT_I32, a->rank, a->shape, axis);
-    Node *none = node_const(g, DT_I32, (double)a->shape[axis]);
+    Node *none = node_extent(g, a->shape[axis]);
     Node *is = build_binary(g, ELEM_EQ, a, best);
     if (dtype_is_float(a->type)) /* a best that is NaN is the first of them */
         is = build_binary(g, ELEM_BITOR, is, build_binary(g, ELEM_NE, a, a));
@@ -135,9 +141,9 @@ static Node *diagonal(Graph *g, Node *a, Labels *l, int i, int j)
     int64_t flat[TENSOR_RANK] = {n * n}, start[TENSOR_RANK] = {0}, step[TENSOR_RANK] = {n + 1};
     Labels left = {.label = {l->label[i]}, .n = 1};
     if (n != a->shape[j])
-        diag_fail(g->diag, g->at, "einsum: '%c' is %lld and %lld in %s [tensor-einsum]",
-                  l->label[i], (long long)n, (long long)a->shape[j],
-                  shape_text(g->arena, a->rank, a->shape));
+        diag_fail(g->diag, g->at, "einsum: '%c' is %s and %s in %s [tensor-einsum]",
+                  l->label[i], extent_text(g, n), extent_text(g, a->shape[j]),
+                  shape_text(g, a->rank, a->shape));
     for (int d = 0; d < l->n; d++)
         if (d != i && d != j) {
             perm[m] = d;
@@ -290,11 +296,11 @@ static Node *einsum_two(Graph *g, const char *spec, Node *a, Labels la, Node *b,
     for (int i = 0; i < la.n; i++)
         if (label_at(&lb, la.label[i]) >= 0 &&
             extent_of(a, &la, la.label[i]) != extent_of(b, &lb, la.label[i]))
-            bad_spec(g, spec, arena_printf(g->arena, "'%c' is %lld in %s and %lld in %s",
-                                           la.label[i], (long long)a->shape[i],
-                                           shape_text(g->arena, a->rank, a->shape),
-                                           (long long)extent_of(b, &lb, la.label[i]),
-                                           shape_text(g->arena, b->rank, b->shape)));
+            bad_spec(g, spec, arena_printf(g->arena, "'%c' is %s in %s and %s in %s",
+                                           la.label[i], extent_text(g, a->shape[i]),
+                                           shape_text(g, a->rank, a->shape),
+                                           extent_text(g, extent_of(b, &lb, la.label[i])),
+                                           shape_text(g, b->rank, b->shape)));
     a = own_sums(g, a, &la, &lb, out);
     b = own_sums(g, b, &lb, &la, out);
     part_labels(&p, &la, &lb, out);
@@ -329,8 +335,8 @@ Node *build_einsum(Graph *g, const char *spec, Node *a, Node *b)
     int n = read_spec(g, spec, in, &out);
     if (n != (b ? 2 : 1) || in[0].n != a->rank || (b && in[1].n != b->rank))
         diag_fail(g->diag, g->at, "einsum \"%s\" does not name the axes of %s%s%s [tensor-einsum]",
-                  spec, shape_text(g->arena, a->rank, a->shape), b ? " and " : "",
-                  b ? shape_text(g->arena, b->rank, b->shape) : "");
+                  spec, shape_text(g, a->rank, a->shape), b ? " and " : "",
+                  b ? shape_text(g, b->rank, b->shape) : "");
     if (b)
         return einsum_two(g, spec, a, in[0], b, in[1], &out);
     a = own_sums(g, diagonals(g, a, &in[0]), &in[0], &(Labels){.n = 0}, &out);
@@ -344,9 +350,9 @@ Node *build_matmul(Graph *g, Node *a, Node *b)
                   "[tensor-matmul]", node_text(g, a), node_text(g, b));
     int64_t ka = a->shape[a->rank - 1], kb = b->shape[MAX(b->rank - 2, 0)];
     if (ka != kb)
-        diag_fail(g->diag, g->at, "@ of shapes %s and %s: %lld columns meet %lld rows "
-                  "[tensor-matmul]", shape_text(g->arena, a->rank, a->shape),
-                  shape_text(g->arena, b->rank, b->shape), (long long)ka, (long long)kb);
+        diag_fail(g->diag, g->at, "@ of shapes %s and %s: %s columns meet %s rows "
+                  "[tensor-matmul]", shape_text(g, a->rank, a->shape),
+                  shape_text(g, b->rank, b->shape), extent_text(g, ka), extent_text(g, kb));
     static const char letters[] = "abcdefgh";
     const int ra = MAX(a->rank - 2, 0), rb = MAX(b->rank - 2, 0), r = MAX(ra, rb);
     Str s;
@@ -358,8 +364,8 @@ Node *build_matmul(Graph *g, Node *a, Node *b)
                 y = d >= r - rb ? b->shape[d - (r - rb)] : 1;
         if (x != y && x != 1 && y != 1)
             diag_fail(g->diag, g->at, "@ of shapes %s and %s: their batch axes differ "
-                      "[tensor-matmul]", shape_text(g->arena, a->rank, a->shape),
-                      shape_text(g->arena, b->rank, b->shape));
+                      "[tensor-matmul]", shape_text(g, a->rank, a->shape),
+                      shape_text(g, b->rank, b->shape));
         shape[d] = MAX(x, y);
     }
     const Node *side[2] = {a, b};
@@ -459,6 +465,9 @@ void build_top(Graph *g, Node **x, Node **at, int axis, int64_t k)
     enum { CHUNK = 256, SHORT = 1024 };
     const DType t = (*x)->type;
     const double least = dtype_is_float(t) ? -INFINITY : dtype_min(t);
+    if (extent_is_open(g, (*x)->shape[axis]))
+        diag_fail(g->diag, g->at, "top_k takes chunks of an axis whose extent is known, not %s "
+                  "[tensor-extent]", extent_text(g, (*x)->shape[axis]));
     while ((*x)->shape[axis] > SHORT && k <= CHUNK / 4 && (*x)->rank + 2 <= TENSOR_RANK) {
         Node *v = chunked(g, *x, axis, CHUNK, least), *from = chunked(g, *at, axis, CHUNK, 0);
         Node *place = build_rank(g, v, axis + 1, true);
@@ -514,8 +523,8 @@ Node *build_conv(Graph *g, Node *x, Node *w, int ns, const int64_t *stride, cons
     if (x->rank != ns + 2 || w->rank != ns + 2 || w->shape[1] * groups != x->shape[1] ||
         w->shape[0] % groups)
         diag_fail(g->diag, g->at, "a convolution of %s by weights %s in %lld group%s "
-                  "[tensor-conv]", shape_text(g->arena, x->rank, x->shape),
-                  shape_text(g->arena, w->rank, w->shape), (long long)groups,
+                  "[tensor-conv]", shape_text(g, x->rank, x->shape),
+                  shape_text(g, w->rank, w->shape), (long long)groups,
                   groups == 1 ? "" : "s");
     Node *p = node_pad(g, x, lo, one, shape, 0);
     for (int d = 0; d < ns; d++)

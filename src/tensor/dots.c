@@ -63,9 +63,9 @@ static Node *same_memory(const Group *k, Node *n)
 
 const char *view_name(Graph *g, const Node *n, int rank, const int64_t *shape)
 {
-    const char *text = shape_text(g->arena, rank, shape);
+    const char *text = shape_text(g, rank, shape);
     const char *key = arena_printf(g->arena, "%s %s", n->buffer, text), *name;
-    if (!strcmp(text, shape_text(g->arena, n->rank, n->shape)))
+    if (!strcmp(text, shape_text(g, n->rank, n->shape)))
         return n->buffer;
     if ((name = map_get(&g->views, key)))
         return name;
@@ -161,7 +161,9 @@ void operand_load(Graph *g, const Group *k, const Operand *t, Str *out, int inde
 
 const char *axis_guard(Graph *g, const char *text, int64_t extent, int64_t tile)
 {
-    return extent % tile ? arena_printf(g->arena, "(%s < %lld)", text, (long long)extent) : NULL;
+    return extent_divides(g, tile, extent)
+               ? NULL
+               : arena_printf(g->arena, "(%s < %s)", text, extent_text(g, extent));
 }
 
 const char *guard_both(Graph *g, const char *a, const char *b)
@@ -181,22 +183,26 @@ static int64_t fit(int64_t tile, int64_t extent, int64_t least)
 static TileChoice choose(Graph *g, const Node *dot)
 {
     const Machine *m = g->machine;
-    int64_t size[3] = {dot->shape[1], dot->shape[2], dot->arg[0]->shape[2]};
+    int64_t size[3] = {extent_usual(g, dot->shape[1]), extent_usual(g, dot->shape[2]),
+                       extent_usual(g, dot->arg[0]->shape[2])};
+    const int64_t rows = size[0], batch = extent_usual(g, dot->shape[0]);
     const bool gpu = machine_has(m, HAS_THREADS);
     TileChoice c = {0};
     if (gpu && size[0] >= 128) /* products side by side fill the machine as rows would */
-        size[0] *= dot->shape[0];
+        size[0] *= batch;
     if (m->tiles_gemm)
         c = m->tiles_gemm(m, size, dot->arg[0]->type, 0, 0);
-    size[0] = dot->shape[1];
+    size[0] = rows;
     const int wide = dtype_bits(dot->arg[0]->type) >= 32;
     if (c.m <= 0 || c.n <= 0 || c.k <= 0 || c.swap || c.widen || c.split > 1)
         c = (TileChoice){.m = gpu ? 128 : 64, .n = gpu ? 128 : 64, .k = wide ? 32 : 64,
                          .stages = 2, .threads = 128};
     c.m = fit(c.m, size[0], gpu ? 64 : 8);
+    if (!gpu && extent_is_open(g, dot->shape[1])) /* few rows are no waste */
+        c.m = MIN(c.m, 64);
     c.n = fit(c.n, size[1], 16);
     c.k = fit(c.k, size[2], 16);
-    while (gpu && dot->shape[0] * ceil_div(size[0], c.m) * ceil_div(size[1], c.n) < m->units &&
+    while (gpu && batch * ceil_div(size[0], c.m) * ceil_div(size[1], c.n) < m->units &&
            c.m * c.n > 64 * 64) {
         if (c.n >= c.m)
             c.n /= 2;
@@ -353,8 +359,9 @@ void tiles_dot(Graph *g, Group *k, Str *out)
     const long long nx = ceil_div(N, c.n), ny = ceil_div(M, c.m);
     /* Few tiles of rows by many of columns: those that share columns run side by side. */
     const bool rows_first = machine_has(g->machine, HAS_THREADS) && ny > 1 && ny * 8 <= nx;
-    str_printf(out, "    with T.Kernel(%lld, %lld, %lld, threads=%d) as (%s, bz):\n",
-               rows_first ? ny : nx, rows_first ? nx : ny, (long long)B, c.threads,
+    const char *tx = extent_blocks(g, N, c.n), *ty = extent_blocks(g, M, c.m);
+    str_printf(out, "    with T.Kernel(%s, %s, %s, threads=%d) as (%s, bz):\n",
+               rows_first ? ty : tx, rows_first ? tx : ty, extent_text(g, B), c.threads,
                rows_first ? "by, bx" : "bx, by");
     Operand second = tb;
     second.name = "B2";
@@ -366,8 +373,8 @@ void tiles_dot(Graph *g, Group *k, Str *out)
     alloc_product(&tb, "acc", acc, c.m, out);
     if (k->pair)
         alloc_product(&second, "acc2", acc, c.m, out);
-    str_printf(out, "        for k in T.Pipelined(%lld, num_stages=%d):\n",
-               (long long)ceil_div(K, c.k), MAX(c.stages, 0));
+    str_printf(out, "        for k in T.Pipelined(%s, num_stages=%d):\n",
+               extent_blocks(g, K, c.k), MAX(c.stages, 0));
     operand_load(g, k, &ta, out, 3, &names);
     operand_load(g, k, &tb, out, 3, &names);
     if (k->pair)

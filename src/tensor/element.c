@@ -103,10 +103,10 @@ static const char *guard_text(Graph *g, const Guard *k, int n)
     str_init(&s, g->arena);
     for (int i = 0; i < n; i++) {
         const char *w = lin_text(g, k[i].what);
-        if (k[i].what->lo < k[i].lo)
-            str_printf(&s, "%s(%s >= %lld)", s.n ? " & " : "", w, (long long)k[i].lo);
-        if (k[i].what->hi > k[i].hi)
-            str_printf(&s, "%s(%s <= %lld)", s.n ? " & " : "", w, (long long)k[i].hi);
+        if (!extent_le(g, k[i].lo, k[i].what->lo))
+            str_printf(&s, "%s(%s >= %s)", s.n ? " & " : "", w, extent_text(g, k[i].lo));
+        if (!extent_le(g, k[i].what->hi, k[i].hi))
+            str_printf(&s, "%s(%s <= %s)", s.n ? " & " : "", w, extent_text(g, k[i].hi));
         if (k[i].mod > 1)
             str_printf(&s, "%s(%s %% %lld == 0)", s.n ? " & " : "",
                        is_word(w) ? w : arena_printf(g->arena, "(%s)", w), (long long)k[i].mod);
@@ -207,15 +207,17 @@ static bool is_plain(const Node *n)
                           n->kind == NODE_BROADCAST || n->kind == NODE_SLICE ||
                           n->kind == NODE_WINDOW))
         n = n->arg[0];
-    return n->stored || n->kind == NODE_CONST || n->kind == NODE_IOTA;
+    return n->stored || n->kind == NODE_CONST || n->kind == NODE_IOTA ||
+           n->kind == NODE_EXTENT;
 }
 
 static const char *clamp_text(Graph *g, const Lin *l, int64_t hi)
 {
     const char *s = lin_text(g, l);
-    if (l->lo < 0)
+    if (!extent_le(g, 0, l->lo))
         s = arena_printf(g->arena, "T.max(%s, 0)", s);
-    return l->hi > hi ? arena_printf(g->arena, "T.min(%s, %lld)", s, (long long)hi) : s;
+    return extent_le(g, l->hi, hi) ? s
+                                   : arena_printf(g->arena, "T.min(%s, %s)", s, extent_text(g, hi));
 }
 
 static const char *guarded(Body *b, Node *n, int k, const Lin *const *at, const Guard *guard,
@@ -226,7 +228,7 @@ static const char *guarded(Body *b, Node *n, int k, const Lin *const *at, const 
     const char *cond = guard_text(g, guard, ng);
     const Lin *inside[TENSOR_RANK];
     for (int d = 0; d < a->rank; d++)
-        inside[d] = at[d]->lo < 0 || at[d]->hi >= a->shape[d]
+        inside[d] = !extent_le(g, 0, at[d]->lo) || !extent_le(g, at[d]->hi + 1, a->shape[d])
                         ? lin_var(g, clamp_text(g, at[d], a->shape[d] - 1), 0, a->shape[d] - 1)
                         : at[d];
     const char *v = body_value(b, n->arg[k], is_plain(a) ? at : inside);
@@ -242,8 +244,8 @@ const Lin *body_position(Body *b, Node *at_node, const Lin *const *at, int64_t e
     const char *v = body_value(b, at_node, at);
     if (!is_word(v) || strchr(v, '['))
         v = name_value(b, v);
-    v = arena_printf(g->arena, "T.min(T.max(T.if_then_else(%s < 0, %s + %lld, %s), 0), %lld)", v, v,
-                     (long long)extent, v, (long long)extent - 1);
+    v = arena_printf(g->arena, "T.min(T.max(T.if_then_else(%s < 0, %s + %s, %s), 0), %s)", v, v,
+                     extent_addend(g, extent), v, extent_text(g, extent - 1));
     return lin_var(g, name_value(b, cast_text(g, v, at_node->type, DT_I32)), 0, extent - 1);
 }
 
@@ -265,19 +267,21 @@ static const char *taken(Body *b, Node *n, const Lin *const *at)
     return body_value(b, n->arg[0], to);
 }
 
-static bool is_never(const Guard *k, int n)
+static bool is_never(const Graph *g, const Guard *k, int n)
 {
     bool never = false;
     for (int i = 0; i < n; i++)
-        never = never || k[i].what->hi < k[i].lo || k[i].what->lo > k[i].hi;
+        never = never || extent_le(g, k[i].what->hi + 1, k[i].lo) ||
+                extent_le(g, k[i].hi + 1, k[i].what->lo);
     return never;
 }
 
-static bool is_always(const Guard *k, int n)
+static bool is_always(const Graph *g, const Guard *k, int n)
 {
     bool always = true;
     for (int i = 0; i < n; i++)
-        always = always && k[i].what->lo >= k[i].lo && k[i].what->hi <= k[i].hi && k[i].mod == 1;
+        always = always && extent_le(g, k[i].lo, k[i].what->lo) &&
+                 extent_le(g, k[i].what->hi, k[i].hi) && k[i].mod == 1;
     return always;
 }
 
@@ -287,15 +291,15 @@ static const char *view_value(Body *b, Node *n, const Lin *const *at)
     Guard guard[TENSOR_RANK];
     Graph *g = b->g;
     int ng = operand_index(g, n, 0, at, to, guard);
-    if (is_always(guard, ng))
+    if (is_always(g, guard, ng))
         return body_value(b, n->arg[0], to);
-    if (is_never(guard, ng) && n->kind != NODE_CONCAT)
+    if (is_never(g, guard, ng) && n->kind != NODE_CONCAT)
         return number_text(g, n->type, n->value);
     if (n->kind == NODE_CONCAT) {
         const Lin *second[TENSOR_RANK];
         Guard other;
         operand_index(g, n, 1, at, second, &other);
-        if (is_never(guard, ng))
+        if (is_never(g, guard, ng))
             return body_value(b, n->arg[1], second);
         const char *v = guarded(b, n, 1, second, &other, 0, "");
         return guarded(b, n, 0, to, guard, ng, v);
@@ -341,6 +345,7 @@ static const char *compute(Body *b, Node *n, const Lin *const *at)
     const char *arg[3];
     switch (n->kind) {
     case NODE_CONST: return number_text(g, n->type, n->value);
+    case NODE_EXTENT: return extent_text(g, n->attr[0]);
     case NODE_IOTA:
         return cast_text(g, lin_text(g, at[n->attr[0]]), DT_I32, compute_type(n->type));
     case NODE_ELEM:

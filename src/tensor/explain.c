@@ -11,6 +11,7 @@ static const char *node_word(const Node *n)
 {
     static const char *const word[] = {
         [NODE_INPUT] = "input", [NODE_CONST] = "constant", [NODE_IOTA] = "iota",
+        [NODE_EXTENT] = "extent",
         [NODE_CAST] = "cast", [NODE_RESHAPE] = "reshape", [NODE_PERMUTE] = "transpose",
         [NODE_BROADCAST] = "broadcast", [NODE_SLICE] = "slice", [NODE_PAD] = "pad",
         [NODE_CONCAT] = "concatenate", [NODE_WINDOW] = "window", [NODE_SPREAD] = "spread",
@@ -32,6 +33,15 @@ typedef struct {
     double flops;
 } Part;
 
+/* Elements: of open extents as many as there were in the call. */
+static int64_t count_of(const Part *p, const Node *n)
+{
+    int64_t c = 1;
+    for (int d = 0; d < n->rank; d++)
+        c *= extent_example(p->g, n->shape[d]);
+    return c;
+}
+
 static void collect(Part *p, Node *n)
 {
     if (map_has(&p->seen, n))
@@ -39,25 +49,26 @@ static void collect(Part *p, Node *n)
     map_set(&p->seen, n, n);
     if (n->stored && n->group != p->k) {
         vec_push(p->g->arena, &p->read, n);
-        p->bytes += dtype_bytes(n->type, node_count(n));
+        p->bytes += dtype_bytes(n->type, count_of(p, n));
         return;
     }
     for (int i = 0; i < n->narg; i++)
         collect(p, n->arg[i]);
-    if (n->kind == NODE_CONST || n->kind == NODE_BROADCAST)
+    if (n->kind == NODE_CONST || n->kind == NODE_EXTENT || n->kind == NODE_BROADCAST)
         return;
     vec_push(p->g->arena, &p->inside, n);
     if (n->kind == NODE_DOT)
-        p->flops += 2.0 * (double)node_count(n) * (double)n->arg[0]->shape[2];
+        p->flops += 2.0 * (double)count_of(p, n) *
+                    (double)extent_example(p->g, n->arg[0]->shape[2]);
     else if (n->kind == NODE_ELEM || n->kind == NODE_REDUCE || n->kind == NODE_SCAN)
-        p->flops += (double)node_count(n->kind == NODE_REDUCE ? n->arg[0] : n);
+        p->flops += (double)count_of(p, n->kind == NODE_REDUCE ? n->arg[0] : n);
 }
 
 static void print_names(Graph *g, Str *s, const NodeVec *v)
 {
     for (int i = 0; i < v->n; i++)
         str_printf(s, "%s%s %s", i ? ", " : "", v->at[i]->buffer,
-                   shape_text(g->arena, v->at[i]->rank, v->at[i]->shape));
+                   shape_text(g, v->at[i]->rank, v->at[i]->shape));
 }
 
 /* Why each temporary is written to memory and read again. */
@@ -99,7 +110,7 @@ const char *graph_explain(Graph *g)
         map_init(&p.seen, g->arena);
         for (int j = 0; j < p.k->outputs.n; j++) {
             collect(&p, p.k->outputs.at[j]);
-            p.bytes += dtype_bytes(p.k->outputs.at[j]->type, node_count(p.k->outputs.at[j]));
+            p.bytes += dtype_bytes(p.k->outputs.at[j]->type, count_of(&p, p.k->outputs.at[j]));
         }
         for (int j = 0; j < p.k->reductions.n; j++)
             collect(&p, p.k->reductions.at[j]);
@@ -109,5 +120,8 @@ const char *graph_explain(Graph *g)
     }
     str_printf(&s, "in all: %d kernel%s, %lld bytes, %.3g flops\n", g->groups.n,
                g->groups.n == 1 ? "" : "s", (long long)bytes, flops);
+    for (int i = 0; i < g->nopen; i++)
+        str_printf(&s, "'%s' stays open; bytes and flops are those of %lld\n", g->open[i].name,
+                   (long long)MAX(1, g->open[i].example));
     return s.s;
 }

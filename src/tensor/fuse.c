@@ -11,6 +11,7 @@ enum {
     OPERAND_WEIGHT = 3, /* the same for an operand of a dot, whose tiles are loaded many times */
     OFTEN = 512,        /* readers of an operand of a GPU's product: all but loads is stored */
     CALL_WEIGHT = 6,    /* of T.exp and the like */
+    TEXT_WEIGHT = 50000, /* past this a node is stored: an expression has so many terms at most */
     TERMS_WEIGHT = 128, /* of all terms of a reduction that is written out */
     WINDOWS_TIMES = 64, WINDOWS_BYTES = 1 << 30,
     REDUCTIONS_MOST = 6, /* of rows, of groups that become one: each has a tile */
@@ -108,7 +109,7 @@ static bool reads_anchor(const Node *n, int depth)
 
 static void hold(Node *n)
 {
-    if (is_inline(n) && n->kind != NODE_CONST && n->kind != NODE_IOTA && n->kind != NODE_INPUT)
+    if (is_inline(n) && n->kind > NODE_EXTENT)
         n->held = n->stored = true;
 }
 
@@ -157,7 +158,7 @@ static void find_held(Graph *g, const Node *end)
         for (int k = 0; k < n->narg && is_inline(n); k++)
             sum += n->arg[k]->held ? 0 : (int)(MIN(times(n), 1000) * n->arg[k]->weight);
         n->weight = is_inline(n) ? MIN(sum, 1000000) : 0;
-        if (n->is_output)
+        if (n->is_output || n->weight > TEXT_WEIGHT)
             hold(n);
         if (n->nuse > 1 && n->weight > HOLD_WEIGHT && n->meet &&
             (n->meet == end || n->meet->weight > 4 * HOLD_WEIGHT || !is_inline(n->meet)))
@@ -180,86 +181,11 @@ static void find_held(Graph *g, const Node *end)
     }
 }
 
-/* ---- dependence ------------------------------------------------------------------------------ */
-
-/* Kernels run whole: who needs one node of a group needs all that the group reads. */
-typedef struct {
-    const Group *k;   /* looked for, or NULL */
-    const Node *n;    /* looked for, or NULL */
-    Map seen;
-} Below;
-
-static bool below(Below *b, const Node *n);
-
-static bool below_group(Below *b, const Group *k)
-{
-    bool found = false;
-    if (map_has(&b->seen, k))
-        return false;
-    map_set(&b->seen, k, k);
-    for (int i = 0; i < k->outputs.n && !found; i++)
-        for (int j = 0; j < k->outputs.at[i]->narg && !found; j++)
-            found = below(b, k->outputs.at[i]->arg[j]);
-    for (int i = 0; i < k->reductions.n && !found; i++)
-        found = below(b, k->reductions.at[i]->arg[0]);
-    for (int j = 0; k->anchor && j < k->anchor->narg && !found; j++)
-        found = below(b, k->anchor->arg[j]);
-    return found;
-}
-
-static bool below(Below *b, const Node *n)
-{
-    if ((b->k && n->group == b->k) || n == b->n)
-        return true;
-    if (map_has(&b->seen, n))
-        return false;
-    map_set(&b->seen, n, n);
-    if (n->group && below_group(b, n->group))
-        return true;
-    bool found = false;
-    for (int i = 0; i < n->narg && !found; i++)
-        found = below(b, n->arg[i]);
-    return found;
-}
-
-static bool depends(Graph *g, const Node *n, const Group *k)
-{
-    Below b = {.k = k};
-    map_init(&b.seen, g->arena);
-    return below(&b, n);
-}
-
-static bool outside(Below *b, const Group *k, const Node *n, Map *own)
-{
-    bool found = false;
-    for (int i = 0; i < n->narg && !found; i++) {
-        const Node *a = n->arg[i];
-        if (map_has(own, a))
-            continue;
-        map_set(own, a, a);
-        found = a->group && a->group != k ? a == b->n || below(b, a) : outside(b, k, a, own);
-    }
-    return found;
-}
-
-/* Does some other group that k reads from need n?  Then k cannot compute it. */
-static bool waits_for(Graph *g, const Group *k, const Node *n)
-{
-    Below b = {.n = n};
-    Map own;
-    bool found = false;
-    map_init(&b.seen, g->arena);
-    map_init(&own, g->arena);
-    for (int i = 0; i < k->outputs.n && !found; i++)
-        found = outside(&b, k, k->outputs.at[i], &own);
-    for (int i = 0; i < k->reductions.n && !found; i++)
-        found = outside(&b, k, k->reductions.at[i], &own);
-    return found || (k->anchor && outside(&b, k, k->anchor, &own));
-}
+/* ---- groups ---------------------------------------------------------------------------------- */
 
 static void join(Graph *g, Group *k, Node *n)
 {
-    n->group = k;
+    group_take(g, k, n);
     n->stored = true;
     vec_push(g->arena, &k->outputs, n);
 }
@@ -270,9 +196,9 @@ static Group *group_new(Graph *g, GroupKind kind, Node *anchor)
     k->kind = kind;
     k->anchor = anchor;
     k->order = -1;
-    if (anchor)
-        anchor->group = k;
     vec_push(g->arena, &g->groups, k);
+    if (anchor)
+        group_take(g, k, anchor);
     return k;
 }
 
@@ -294,6 +220,12 @@ static bool same_place(const Lin *const *a, const Lin *const *b, int rank)
     return same;
 }
 
+/* May it be computed where it is read, as text of what it reads? */
+static bool is_short(const Node *n)
+{
+    return n->weight <= TEXT_WEIGHT;
+}
+
 /* A dot is read where it stands; what else is read was there before. */
 static bool see_dot(void *arg, Node *n, const Lin *const *at)
 {
@@ -303,8 +235,10 @@ static bool see_dot(void *arg, Node *n, const Lin *const *at)
         c->ok = c->ok && same_place(at, c->at, 3);
         return false;
     }
-    if (n->group == c->k)
+    if (n->group == c->k) {
+        c->ok = c->ok && is_short(n);
         return true;
+    }
     c->ok = c->ok && !depends(c->g, n, c->k);
     return false;
 }
@@ -364,7 +298,8 @@ Place **places_from(Graph *g, Node *from, const Lin *const *at)
 static bool dot_may(Graph *g, Group *k, Node *n, Place *place, const Lin *const *at)
 {
     Check c = {.g = g, .k = k, .at = at, .rank = 3, .ok = true};
-    if (!place || node_count(n) != node_count(k->anchor))
+    if (!place || node_count(n) != node_count(k->anchor) ||
+        !may_read(g, n, k->anchor) || reads_between(g, n, k))
         return false;
     each_read(g, n, place->at, see_dot, &c);
     return c.ok && c.own && !waits_for(g, k, n);
@@ -409,7 +344,7 @@ static void fuse_attention(Graph *g, Node *dot)
     k->weight = found.weight;
     Node *inside[] = {k->scores, k->max, k->sum};
     for (int i = 0; i < COUNT(inside); i++) {
-        inside[i]->group = k;
+        group_take(g, k, inside[i]);
         inside[i]->stored = false;
     }
 }
@@ -474,8 +409,9 @@ static bool see_row(void *arg, Node *n, const Lin *const *at)
     }
     if (n->group == c->k) {
         bool whole = n->rank == c->rank && same_place(at, c->at, c->rank);
-        c->ok = c->ok && (whole || (row_value_at(c->g, c->k, n, c->at, place) &&
-                                    same_place(at, place, n->rank)));
+        c->ok = c->ok && is_short(n) &&
+                (whole || (row_value_at(c->g, c->k, n, c->at, place) &&
+                           same_place(at, place, n->rank)));
         return true;
     }
     for (int i = 0; i < c->k->reductions.n && !c->own; i++)
@@ -497,10 +433,22 @@ static bool feeds(const Group *k, const Node *n)
     return found;
 }
 
+/* Can n read what k computes, or what it reads, and nothing that waits for k?  Sets tell before
+ * all that n reads is looked at. */
+static bool row_near(Graph *g, const Group *k, const Node *n)
+{
+    bool near = feeds(k, n) || depends(g, n, k);
+    for (int i = 0; i < k->reductions.n && !near; i++)
+        near = may_read(g, n, behind_views(k->reductions.at[i]->arg[0]));
+    return near && !reads_between(g, n, k);
+}
+
 static bool row_may(Graph *g, Group *k, Node *n, const Lin *const *at)
 {
     const Node *space = k->space;
     const Lin *full[TENSOR_RANK];
+    if (!row_near(g, k, n))
+        return false;
     row_space(g, space, full);
     Check c = {.g = g, .k = k, .at = full, .rank = space->rank, .ok = true, .own = feeds(k, n)};
     each_read(g, n, at, see_row, &c);
@@ -523,7 +471,7 @@ static void find_phases(Graph *g, Group *k)
 
 static void row_add(Graph *g, Group *k, Node *r)
 {
-    r->group = k;
+    group_take(g, k, r);
     r->stored = false;
     vec_push(g->arena, &k->reductions, r);
     vec_push(g->arena, &k->phase, 0);
@@ -674,7 +622,7 @@ static bool see_map(void *arg, Node *n, const Lin *const *at)
 {
     Check *c = arg;
     if (n->group == c->k) {
-        c->ok = c->ok && n->rank == c->rank && same_place(at, c->at, c->rank);
+        c->ok = c->ok && is_short(n) && n->rank == c->rank && same_place(at, c->at, c->rank);
         c->own = true;
         return true;
     }
@@ -704,7 +652,8 @@ static void fuse_map(Graph *g, Node *n)
     for (int i = 0; i < g->groups.n; i++) {
         Group *k = g->groups.at[i];
         Check c = {.g = g, .k = k, .at = at, .rank = n->rank, .ok = true};
-        if (k->kind != GROUP_MAP || !same_extents(n, k->space->rank, k->space->shape))
+        if (k->kind != GROUP_MAP || !same_extents(n, k->space->rank, k->space->shape) ||
+            reads_between(g, n, k))
             continue;
         each_read(g, n, at, see_map, &c);
         if (c.ok && c.own && !waits_for(g, k, n)) {

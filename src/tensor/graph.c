@@ -20,6 +20,7 @@ Graph *graph_new(Arena *a, Diag *d, const Machine *m, const char *name)
     g->arena = a;
     g->diag = d;
     g->machine = m ? m : &machine_plain;
+    g->least = 1;
     g->name = name;
     map_init_text(&g->known, a);
     map_init_text(&g->atoms, a);
@@ -48,13 +49,13 @@ int64_t node_count(const Node *n)
     return c;
 }
 
-const char *shape_text(Arena *a, int rank, const int64_t *shape)
+const char *shape_text(Graph *g, int rank, const int64_t *shape)
 {
     Str s;
-    str_init(&s, a);
+    str_init(&s, g->arena);
     str_putc(&s, '(');
     for (int d = 0; d < rank; d++)
-        str_printf(&s, "%s%lld", d ? ", " : "", (long long)shape[d]);
+        str_printf(&s, "%s%s", d ? ", " : "", extent_text(g, shape[d]));
     str_puts(&s, rank == 1 ? ",)" : ")");
     return s.s;
 }
@@ -62,7 +63,7 @@ const char *shape_text(Arena *a, int rank, const int64_t *shape)
 const char *node_text(Graph *g, const Node *n)
 {
     return arena_printf(g->arena, "%s %s", dtype_name(n->type),
-                        shape_text(g->arena, n->rank, n->shape));
+                        shape_text(g, n->rank, n->shape));
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
@@ -92,6 +93,7 @@ static void need_rank(Graph *g, int rank)
 static Node *add(Graph *g, Node n)
 {
     need_rank(g, n.rank);
+    extent_check(g, n.rank, n.shape);
     while (n.narg < COUNT(n.arg) && n.arg[n.narg])
         n.narg++;
     const char *key = key_of(g, &n);
@@ -144,6 +146,15 @@ Node *node_const(Graph *g, DType t, double v)
 Node *node_full(Graph *g, DType t, double v, int rank, const int64_t *shape)
 {
     return node_broadcast(g, node_const(g, t, v), rank, shape);
+}
+
+Node *node_extent(Graph *g, int64_t v)
+{
+    Node n = shaped(NODE_EXTENT, DT_I32, 0, NULL);
+    if (!extent_is_open(g, v))
+        return node_const(g, DT_I32, (double)v);
+    n.attr[0] = v;
+    return add(g, n);
 }
 
 Node *node_iota(Graph *g, DType t, int rank, const int64_t *shape, int axis)
@@ -249,6 +260,26 @@ static Node *fold_elem(Graph *g, Elem e, DType t, Node *const *arg, int n)
     return node_full(g, t, y, arg[0]->rank, arg[0]->shape);
 }
 
+static bool is_extent(const Node *n, int64_t *v)
+{
+    *v = n->kind == NODE_EXTENT ? n->attr[0] : (int64_t)n->value;
+    return n->kind == NODE_EXTENT || (n->kind == NODE_CONST && dtype_is_int(n->type));
+}
+
+/* Sums, differences and products of extents are extents. */
+static Node *fold_extents(Graph *g, Elem e, const Node *a, const Node *b)
+{
+    int64_t x, y;
+    if (!is_extent(a, &x) || !is_extent(b, &y) ||
+        (a->kind != NODE_EXTENT && b->kind != NODE_EXTENT))
+        return NULL;
+    return e == ELEM_ADD                                  ? node_extent(g, x + y)
+           : e == ELEM_SUB                                ? node_extent(g, x - y)
+           : e == ELEM_MUL                                ? node_extent(g, x * y)
+           : e == ELEM_FLOORDIV && y > 0 && x % y == 0    ? node_extent(g, x / y)
+                                                          : NULL;
+}
+
 /* x + 0, x * 1 and x / 1 are x, whatever x is; x ** 2 is a product. */
 static Node *simpler_elem(Graph *g, Elem e, Node *a, Node *b)
 {
@@ -286,11 +317,11 @@ static void common_shape(Graph *g, Elem e, Node *const *arg, int n, Node *out)
         for (int d = 0; d < arg[i]->rank; d++) {
             int64_t s = arg[i]->shape[d], *to = &out->shape[d + out->rank - arg[i]->rank];
             if (s != 1 && *to != 1 && s != *to)
-                diag_fail(g->diag, g->at, "%s of shapes %s and %s: axis %d is %lld here and %lld "
+                diag_fail(g->diag, g->at, "%s of shapes %s and %s: axis %d is %s here and %s "
                           "there [tensor-broadcast]", elem_table[e].name,
-                          shape_text(g->arena, arg[0]->rank, arg[0]->shape),
-                          shape_text(g->arena, arg[i]->rank, arg[i]->shape), d - arg[i]->rank,
-                          (long long)*to, (long long)s);
+                          shape_text(g, arg[0]->rank, arg[0]->shape),
+                          shape_text(g, arg[i]->rank, arg[i]->shape), d - arg[i]->rank,
+                          extent_text(g, *to), extent_text(g, s));
             *to = s == 1 ? *to : s;
         }
 }
@@ -310,11 +341,32 @@ static DType operand_type(Graph *g, Elem e, Node *const *arg, int n)
     return row->rule == 'f' && !dtype_is_float(t) ? DT_F32 : row->rule == 'l' ? DT_BOOL : t;
 }
 
+/* An integer to the power of a small number: products, of its type.  NULL: it is no such. */
+static Node *whole_power(Graph *g, Node *a, const Node *b)
+{
+    enum { POWER_MOST = 64 };
+    double v;
+    if (!dtype_is_int(a->type) || a->type == DT_BOOL || !dtype_is_int(b->type) ||
+        !is_number(b, &v) || v < 0 || v > POWER_MOST || b->rank)
+        return NULL;
+    Node *y = node_full(g, a->type, 1, a->rank, a->shape);
+    for (int64_t n = (int64_t)v; n; n >>= 1) {
+        y = n & 1 ? node_elem(g, ELEM_MUL, y, a, NULL) : y;
+        a = n > 1 ? node_elem(g, ELEM_MUL, a, a, NULL) : a;
+    }
+    return y;
+}
+
 Node *node_elem(Graph *g, Elem e, Node *a, Node *b, Node *c)
 {
     const ElemRow *row = &elem_table[e];
     Node *arg[3] = {a, b, c};
     Node n = {.kind = NODE_ELEM, .how = e};
+    Node *known = row->arity == 2 ? fold_extents(g, e, a, b) : NULL;
+    if (!known && e == ELEM_POW)
+        known = whole_power(g, a, b);
+    if (known)
+        return known;
     common_shape(g, e, arg, row->arity, &n);
     DType t = operand_type(g, e, arg, row->arity);
     for (int i = 0; i < row->arity; i++) {
@@ -344,7 +396,7 @@ Node *node_cast(Graph *g, Node *a, DType t)
 /* What no kernel computes, or what is returned twice, is copied: each output has a buffer. */
 Node *node_output(Graph *g, Node *n)
 {
-    bool twice = n->kind == NODE_INPUT || n->kind == NODE_CONST || n->kind == NODE_IOTA;
+    bool twice = n->kind <= NODE_EXTENT;
     for (int i = 0; i < g->outputs.n; i++)
         twice = twice || g->outputs.at[i] == n;
     if (!twice)
@@ -364,10 +416,10 @@ Node *node_reshape(Graph *g, Node *a, int rank, const int64_t *shape)
     if (same_shape(a, rank, shape))
         return a;
     if (node_count(&n) != node_count(a))
-        diag_fail(g->diag, g->at, "%s has %lld elements and cannot be reshaped to %s of %lld "
-                  "[tensor-shape]", shape_text(g->arena, a->rank, a->shape),
-                  (long long)node_count(a), shape_text(g->arena, rank, shape),
-                  (long long)node_count(&n));
+        diag_fail(g->diag, g->at, "%s has %s elements and cannot be reshaped to %s of %s "
+                  "[tensor-shape]", shape_text(g, a->rank, a->shape),
+                  extent_text(g, node_count(a)), shape_text(g, rank, shape),
+                  extent_text(g, node_count(&n)));
     if (a->kind == NODE_RESHAPE)
         return node_reshape(g, a->arg[0], rank, shape);
     double v;
@@ -405,7 +457,7 @@ Node *node_broadcast(Graph *g, Node *a, int rank, const int64_t *shape)
         ok = a->shape[d] == 1 || a->shape[d] == shape[d + rank - a->rank];
     if (!ok)
         diag_fail(g->diag, g->at, "shape %s cannot be broadcast to %s [tensor-broadcast]",
-                  shape_text(g->arena, a->rank, a->shape), shape_text(g->arena, rank, shape));
+                  shape_text(g, a->rank, a->shape), shape_text(g, rank, shape));
     if (a->kind == NODE_BROADCAST)
         return node_broadcast(g, a->arg[0], rank, shape);
     Node n = shaped(NODE_BROADCAST, a->type, rank, shape);
@@ -439,6 +491,8 @@ Node *node_pad(Graph *g, Node *a, const int64_t *lo, const int64_t *step, const 
     }
     n.value = fill;
     n.arg[0] = a;
+    if (node_count(a) == 0)
+        return node_full(g, a->type, fill, a->rank, shape);
     return all ? a : add(g, n);
 }
 
@@ -453,8 +507,8 @@ Node *node_concat(Graph *g, Node *a, Node *b, int axis)
         ok = d == axis || a->shape[d] == b->shape[d];
     if (!ok)
         diag_fail(g->diag, g->at, "concatenate of shapes %s and %s along axis %d: the other axes "
-                  "differ [tensor-shape]", shape_text(g->arena, a->rank, a->shape),
-                  shape_text(g->arena, b->rank, b->shape), axis);
+                  "differ [tensor-shape]", shape_text(g, a->rank, a->shape),
+                  shape_text(g, b->rank, b->shape), axis);
     n.shape[axis] += b->shape[axis];
     n.attr[0] = axis;
     n.arg[0] = a;
@@ -466,10 +520,13 @@ Node *node_window(Graph *g, Node *a, int axis, int64_t size, int64_t stride, int
 {
     int64_t reach = (size - 1) * dilation + 1;
     Node n = {.kind = NODE_WINDOW, .type = a->type, .rank = a->rank + 1};
-    if (reach > a->shape[axis])
+    if (extent_is_open(g, a->shape[axis]) && stride > 1)
+        diag_fail(g->diag, g->at, "windows that move by %lld need an extent that is known, not %s "
+                  "[tensor-extent]", (long long)stride, extent_text(g, a->shape[axis]));
+    if (!extent_le(g, reach, a->shape[axis]))
         diag_fail(g->diag, g->at, "a window of %lld does not fit into axis %d of %s "
                   "[tensor-conv]", (long long)reach, axis,
-                  shape_text(g->arena, a->rank, a->shape));
+                  shape_text(g, a->rank, a->shape));
     for (int d = 0, e = 0; d < a->rank && e < TENSOR_RANK - 1; d++) {
         n.shape[e++] = d == axis ? (a->shape[d] - reach) / stride + 1 : a->shape[d];
         if (d == axis)
@@ -531,8 +588,8 @@ Node *node_along(Graph *g, Node *a, Node *at, int axis)
         ok = d == axis || at->shape[d] == a->shape[d];
     if (!ok)
         diag_fail(g->diag, g->at, "take_along_axis of %s by positions %s: only axis %d may differ "
-                  "[tensor-shape]", shape_text(g->arena, a->rank, a->shape),
-                  shape_text(g->arena, at->rank, at->shape), axis);
+                  "[tensor-shape]", shape_text(g, a->rank, a->shape),
+                  shape_text(g, at->rank, at->shape), axis);
     n.attr[0] = axis;
     n.arg[0] = a;
     n.arg[1] = at;
@@ -565,10 +622,10 @@ static bool reads_windows(const Node *a, int depth)
 }
 
 /* The largest divisor of n that is at most `most`. */
-static int64_t divisor(int64_t n, int64_t most)
+static int64_t divisor(const Graph *g, int64_t n, int64_t most)
 {
     int64_t d = MIN(n, most);
-    while (d > 1 && n % d)
+    while (d > 1 && !extent_divides(g, d, n))
         d--;
     return d;
 }
@@ -584,7 +641,7 @@ static Node *reduce_in_parts(Graph *g, ReduceHow how, Node *a, const bool *axes,
     while (axis < a->rank && (!axes[axis] || a->shape[axis] < 2))
         axis++;
     if (rows * 2 > units || most < 2 || axis == a->rank || a->rank == TENSOR_RANK ||
-        (parts = divisor(a->shape[axis], most)) * rows < units)
+        (parts = divisor(g, a->shape[axis], most)) * rows < units)
         return NULL;
     for (int d = 0, kept = 0; d < a->rank; d++) {
         if (d == axis) {

@@ -5,11 +5,6 @@
  * a guard keeps positions inside of their axes. */
 #include "tensor/tensor.h"
 
-static int64_t floor_of(int64_t a, int64_t b) /* b > 0 */
-{
-    return a / b - (a % b < 0);
-}
-
 /* Variables of several kernels may have one name: what they reach to tells them apart. */
 static const Atom *atom(Graph *g, Atom a)
 {
@@ -176,12 +171,13 @@ const Lin *lin_div(Graph *g, const Lin *a, int64_t c)
     Lin *l = lin_new(g, whole->c / c);
     for (int i = 0; i < whole->n; i++)
         put(g, l, whole->coef[i] / c, whole->atom[i]);
-    if (rest->lo < 0 || rest->hi >= c) {
+    if (rest->lo < 0 || !extent_le(g, rest->hi + 1, c)) {
         if (rest->n == 1 && rest->coef[0] == 1 && rest->c == 0 && rest->atom[0]->kind == '/')
             return lin_add(g, finish(g, l),
                            lin_div(g, rest->atom[0]->of, rest->atom[0]->c * c));
         put(g, l, 1, atom(g, (Atom){.kind = '/', .of = finish(g, rest), .c = c,
-                                    .lo = floor_of(rest->lo, c), .hi = floor_of(rest->hi, c)}));
+                                    .lo = extent_floor(g, rest->lo, c),
+                                    .hi = extent_floor(g, rest->hi, c)}));
     }
     return finish(g, l);
 }
@@ -192,7 +188,7 @@ const Lin *lin_mod(Graph *g, const Lin *a, int64_t c)
     if (c <= 1)
         return lin_const(g, 0);
     part(g, a, c, &whole, &rest);
-    if (rest->lo >= 0 && rest->hi < c)
+    if (rest->lo >= 0 && extent_le(g, rest->hi + 1, c))
         return finish(g, rest);
     Lin *l = lin_new(g, 0);
     put(g, l, 1, atom(g, (Atom){.kind = '%', .of = finish(g, rest), .c = c, .lo = 0, .hi = c - 1}));
@@ -240,8 +236,8 @@ static const char *factor(Graph *g, const Atom *a)
     const char *s = a->kind == 'v' ? a->text : lin_text(g, a->of);
     if (a->kind == 'v')
         return is_word(s) ? s : arena_printf(g->arena, "(%s)", s);
-    return arena_printf(g->arena, is_word(s) ? "%s %s %lld" : "(%s) %s %lld", s,
-                        a->kind == '/' ? "//" : "%", (long long)a->c);
+    return arena_printf(g->arena, is_word(s) ? "%s %s %s" : "(%s) %s %s", s,
+                        a->kind == '/' ? "//" : "%", extent_factor(g, a->c));
 }
 
 static void term(Graph *g, Str *s, int64_t coef, const Atom *a)
@@ -257,7 +253,7 @@ static void term(Graph *g, Str *s, int64_t coef, const Atom *a)
     else if (c == 1)
         str_printf(s, a->kind == 'v' || coef > 0 ? "%s" : "(%s)", f);
     else
-        str_printf(s, "%s * %lld", f, (long long)c);
+        str_printf(s, "%s * %s", f, extent_factor(g, c));
 }
 
 const char *lin_text(Graph *g, const Lin *a)
@@ -267,9 +263,9 @@ const char *lin_text(Graph *g, const Lin *a)
     for (int i = 0; i < a->n; i++)
         term(g, &s, a->coef[i], a->atom[i]);
     if (a->c && s.n)
-        str_printf(&s, " %c %lld", a->c < 0 ? '-' : '+', (long long)(a->c < 0 ? -a->c : a->c));
+        str_printf(&s, " %c %s", a->c < 0 ? '-' : '+', extent_addend(g, a->c < 0 ? -a->c : a->c));
     else if (!s.n)
-        str_printf(&s, "%lld", (long long)a->c);
+        str_puts(&s, extent_text(g, a->c));
     return s.s;
 }
 
@@ -309,7 +305,7 @@ static int pad_index(Graph *g, const Node *n, const Lin *const *at, const Lin **
         const Lin *from = lin_add(g, at[d], lin_const(g, -n->attr[d]));
         Guard k = {.what = from, .lo = 0, .hi = last * step, .mod = step};
         out[d] = step == 1 ? from : lin_div(g, from, step);
-        if (from->lo < 0 || from->hi > k.hi || step != 1)
+        if (from->lo < 0 || !extent_le(g, from->hi, k.hi) || step != 1)
             guard[ng++] = k;
     }
     return ng;

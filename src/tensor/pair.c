@@ -75,6 +75,7 @@ static bool find_pair(Graph *g, Group *k)
             continue;
         Node *t = other->outputs.at[0];
         t->group = NULL;
+        g->counted = false;
         t->held = false;
         k->pair = other->anchor;
         k->pair->group = k;

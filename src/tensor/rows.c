@@ -5,6 +5,8 @@
  * that is one tile stays where it is for the phases that follow. */
 #include "tensor/rows.h"
 
+enum { OPEN_CHUNK = 512 }; /* of a row whose length is not known */
+
 typedef struct {
     Graph *g;
     Group *k;
@@ -13,6 +15,7 @@ typedef struct {
     int along, across;     /* axes of the tile: reduced, and not (-1: all are reduced) */
     int first;             /* axes from here to `along` are walked over as one */
     int64_t bk, bm, chunks;
+    const char *chunks_text;
     int threads;
     bool reduced[TENSOR_RANK];
     bool inner;            /* the reduced axis is the faster one */
@@ -84,11 +87,12 @@ static void choose_tile(Rows *r, const Node *space, int tiles)
         total *= r->reduced[d] || d == r->across ? 1 : space->shape[d];
         apart = apart || (r->reduced[d] && d > r->across && d < r->along && space->shape[d] > 1);
     }
-    if (r->inner && apart && !gpu) {
+    const bool open = extent_is_open(r->g, n);
+    if (r->inner && apart && !gpu && !open) {
         r->bk = n;
         r->bm = 1;
     } else if (r->inner) {
-        r->bk = n <= power_below(most) ? n : MIN(2048, power_below(most));
+        r->bk = n <= power_below(most) ? n : MIN(open ? OPEN_CHUNK : 2048, power_below(most));
         if (gpu && r->bk > 256 && r->bk % 256) /* each thread has as much: places are known */
             r->bk = 2 * power_below(r->bk);
         r->bm = MIN(rows, MAX(1, power_below(MAX(1, (gpu ? most / 4 : most) / r->bk))));
@@ -99,6 +103,7 @@ static void choose_tile(Rows *r, const Node *space, int tiles)
     while (r->bm > (r->inner ? 1 : 32) && total * ((rows + r->bm - 1) / r->bm) < 2 * units)
         r->bm = (r->bm + 1) / 2;
     r->chunks = (n + r->bk - 1) / r->bk;
+    r->chunks_text = extent_blocks(r->g, n, r->bk);
     r->threads = tile_threads(r->g, r->bm * r->bk / 2);
     const int64_t blocks = total * ((rows + r->bm - 1) / r->bm);
     if (gpu && r->inner && r->bm * r->bk >= 4096 && blocks < 4 * units)
@@ -118,8 +123,8 @@ static void place_along(Rows *r, const Node *space)
         left = lin_div(g, left, space->shape[d]);
     }
     r->s.at[r->first] = left;
-    if (r->chunks * r->bk != n)
-        r->guard = arena_printf(g->arena, "(%s < %lld)", text, (long long)n);
+    if (!extent_divides(g, r->bk, n))
+        r->guard = arena_printf(g->arena, "(%s < %s)", text, extent_text(g, n));
 }
 
 static void rows_plan(Rows *r, const Node *space, int tiles)
@@ -161,11 +166,11 @@ static void open_serial(Rows *r, Body *b, const Node *space)
 {
     for (int d = 0; d < space->rank; d++)
         if (is_serial(r, space, d)) {
-            body_line(b, "for r%d in T.serial(%lld):", d, (long long)space->shape[d]);
+            body_line(b, "for r%d in T.serial(%s):", d, extent_text(r->g, space->shape[d]));
             b->indent++;
         }
     if (r->chunks > 1) {
-        body_line(b, "for c in T.serial(%lld):", (long long)r->chunks);
+        body_line(b, "for c in T.serial(%s):", r->chunks_text);
         b->indent++;
     }
 }
@@ -454,7 +459,7 @@ void tiles_row(Graph *g, Group *k, Str *out)
         r.reduced[d] = k->anchor->attr[d];
     rows_plan(&r, k->space, k->reductions.n);
     find_inside(&r);
-    kernel_head(g, out, r.s.blocks, r.threads);
+    kernel_head(out, r.s.blocks_text, r.threads);
     space_bases(&r.s, out);
     for (int i = 0; i < k->reductions.n; i++) {
         const Node *n = k->reductions.at[i];
@@ -492,7 +497,7 @@ void tiles_scan(Graph *g, Group *k, Str *out)
     r.reduced[n->attr[0]] = true;
     rows_plan(&r, n, 2);
     const bool back = n->attr[1] && r.chunks > 1;
-    kernel_head(g, out, r.s.blocks, r.threads);
+    kernel_head(out, r.s.blocks_text, r.threads);
     space_bases(&r.s, out);
     alloc_tile(&r, "p", "shared", t);
     alloc_tile(&r, "q", "shared", t);
@@ -500,9 +505,10 @@ void tiles_scan(Graph *g, Group *k, Str *out)
         alloc_row(&r, "s", t);
         alloc_row(&r, "carry", t);
         str_printf(out, "        T.fill(carry, %s)\n", number_text(g, t, 0));
-        str_printf(out, "        for %s in T.serial(%lld):\n", back ? "c0" : "c",
-                   (long long)r.chunks);
-        if (back)
+        str_printf(out, "        for %s in T.serial(%s):\n", back ? "c0" : "c", r.chunks_text);
+        if (back && extent_is_open(g, n->shape[n->attr[0]]))
+            str_printf(out, "            c = %s - 1 - c0\n", r.chunks_text);
+        else if (back)
             str_printf(out, "            c = %lld - c0\n", (long long)r.chunks - 1);
     }
     const int indent = r.chunks > 1 ? 3 : 2;

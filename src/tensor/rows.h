@@ -9,6 +9,7 @@ typedef struct {
     int64_t tile[TENSOR_RANK], per[TENSOR_RANK]; /* of an axis in a block, blocks along it */
     int64_t after[TENSOR_RANK];                  /* blocks of the axes behind it */
     int64_t blocks;
+    const char *per_text[TENSOR_RANK], *after_text[TENSOR_RANK], *blocks_text;
     const char *var[TENSOR_RANK];                /* of the loop over the tile; NULL: one position */
     const char *base[TENSOR_RANK];               /* where the tile begins; NULL: at 0 */
     const Lin *at[TENSOR_RANK];
@@ -18,7 +19,7 @@ typedef struct {
 void space_open(Space *s, Graph *g, Str *out, int rank, const int64_t *shape, const int64_t *tile);
 void space_bases(const Space *s, Str *out);
 void space_loop(const Space *s, Body *b, const bool *which, const char *guard);
-void kernel_head(Graph *g, Str *out, int64_t blocks, int threads);
+void kernel_head(Str *out, const char *blocks, int threads);
 int tile_threads(const Graph *g, int64_t elements);
 /* Nodes of one space, each to its own buffer, or to `to`. */
 void tiles_store(Graph *g, const Node *space, Str *out, Group *k, Node *const *what, int n,

@@ -3,9 +3,11 @@
  *   graph.c    nodes: types, shapes, folding; one node for equal computations
  *   build.c    operators made of others: matmul by einsum, norms, sorting, random numbers
  *   grad.c     reverse mode: nodes that compute derivatives
+ *   extent.c   extents that are known when it runs
  *   index.c    positions in tensors as sums of loop variables, simplified
  *   element.c  the value of a node at a position, as text; layout changes become positions
  *   fuse.c     nodes into groups, one kernel each      pair.c  two products as one
+ *   needs.c    what must be there before what
  *   tiles.c    a group as a kernel         attention.c  one found by its shape: online softmax
  *   explain.c  what was fused, bytes and flops
  *
@@ -23,6 +25,7 @@ typedef enum {
     NODE_INPUT,     /* name */
     NODE_CONST,     /* value */
     NODE_IOTA,      /* position along axis attr[0] */
+    NODE_EXTENT,    /* attr[0], made of extents that stay open, as a number */
     NODE_ELEM,      /* elem of arg[] at the same position */
     NODE_CAST,
     NODE_RESHAPE,   /* the same elements in the same order */
@@ -84,9 +87,17 @@ struct Node {
     const char *buffer;    /* its name */
     const Node *lender;    /* the temporary before it whose memory it has, or NULL */
     struct Group *group;   /* that computes it */
+    uint64_t *needs;       /* needs.c */
+    int seen;
 };
 
 typedef VEC(Node *) NodeVec;
+
+enum { OPEN_MOST = 3 };
+typedef struct {
+    const char *name, *variable; /* in the program, in the text of its kernels */
+    int64_t stand_in, example;   /* a prime; a value it has, or -1 */
+} OpenExtent;
 
 typedef struct Graph {
     Arena *arena;
@@ -100,7 +111,14 @@ typedef struct Graph {
     VEC(struct Group *) groups;
     Map views;             /* dots.c: buffer and shape -> name of it in that shape */
     Str view_lines;        /* that make them */
-    const char *explain;   /* after graph_tiles */
+    const char *text, *explain; /* after graph_tiles */
+    OpenExtent open[OPEN_MOST];
+    int nopen;
+    int64_t least;         /* all open extents are at least so large */
+    bool other_primes;     /* the second time it is made */
+    bool closed;           /* no extent stays open */
+    int nword, nseen;      /* needs.c: of a set; walks over nodes so far */
+    bool counted;          /* sets are as groups are */
     bool in_place;         /* outputs may have the memory of inputs of their shape */
 } Graph;
 
@@ -109,7 +127,7 @@ typedef struct Graph {
 Graph *graph_new(Arena *a, Diag *d, const Machine *m, const char *name);
 int64_t node_count(const Node *n);                         /* elements */
 int graph_units(const Graph *g);                           /* that blocks are spread over */
-const char *shape_text(Arena *a, int rank, const int64_t *shape); /* "(4, 8)" */
+const char *shape_text(Graph *g, int rank, const int64_t *shape); /* "(4, 8)" */
 const char *node_text(Graph *g, const Node *n);            /* "q float32 (4, 8)", for messages */
 Elem elem_find(const char *name);                          /* ELEM_COUNT: none */
 
@@ -117,6 +135,7 @@ Node *node_output(Graph *g, Node *n); /* n, or a copy of what has a buffer of it
 Node *node_input(Graph *g, const char *name, DType t, int rank, const int64_t *shape);
 Node *node_const(Graph *g, DType t, double v);
 Node *node_full(Graph *g, DType t, double v, int rank, const int64_t *shape);
+Node *node_extent(Graph *g, int64_t v); /* a constant where nothing of it is open */
 Node *node_iota(Graph *g, DType t, int rank, const int64_t *shape, int axis);
 Node *node_elem(Graph *g, Elem e, Node *a, Node *b, Node *c);  /* broadcasts, promotes */
 Node *node_cast(Graph *g, Node *a, DType t);
@@ -145,6 +164,7 @@ Node *keep_axes(Graph *g, Node *reduced, const Node *of, const bool *axes); /* w
 Node *build_unary(Graph *g, Elem e, Node *a);
 Node *build_binary(Graph *g, Elem e, Node *a, Node *b);
 Node *build_number(Graph *g, Elem e, Node *a, double b); /* a op b, b of a's type */
+Node *build_share(Graph *g, Node *a, int64_t n);         /* a / n */
 Node *build_mean(Graph *g, Node *a, const bool *axes);   /* without them */
 Node *build_einsum(Graph *g, const char *spec, Node *a, Node *b); /* b NULL: one operand */
 Node *build_matmul(Graph *g, Node *a, Node *b);
@@ -162,6 +182,22 @@ Node *build_conv(Graph *g, Node *x, Node *w, int nspatial, const int64_t *stride
 
 /* Derivatives of the sum of g * y by each of wrt; zeros where nothing flows. */
 void graph_grad(Graph *g, Node *y, Node *cotangent, Node *const *wrt, int n, Node **out);
+
+/* ---- extent.c -------------------------------------------------------------------------------- */
+
+/* The number that stands for an extent; its value in the call, or -1. */
+int64_t graph_open(Graph *g, const char *name, int64_t example);
+bool extent_is_open(const Graph *g, int64_t v);
+bool extent_le(const Graph *g, int64_t a, int64_t b);         /* whatever open extents are */
+bool extent_divides(const Graph *g, int64_t by, int64_t v);   /* the same */
+int64_t extent_floor(const Graph *g, int64_t a, int64_t b);   /* a / b, or more */
+int64_t extent_example(const Graph *g, int64_t v);            /* in the call */
+int64_t extent_usual(const Graph *g, int64_t v);              /* that tiles are chosen for */
+const char *extent_text(Graph *g, int64_t v);                 /* "n * 4 + 1" */
+const char *extent_factor(Graph *g, int64_t v);               /* the same, in parentheses */
+const char *extent_addend(Graph *g, int64_t v);               /* behind + or - */
+const char *extent_blocks(Graph *g, int64_t extent, int64_t tile); /* quotient, rounded up */
+void extent_check(Graph *g, int rank, const int64_t *shape);
 
 /* ---- index.c --------------------------------------------------------------------------------- */
 
@@ -252,6 +288,7 @@ typedef struct Group {
     Node *scores, *values; /* attention: the dot inside, the right operand */
     Node *weight, *sum, *max, *exp; /* attention: the parts of its softmax */
     Node *pair;            /* dot: another of the same rows, computed beside it, or NULL */
+    uint64_t *needs, *members; /* sets of nodes */
 } Group;
 typedef struct {
     const Lin *at[TENSOR_RANK];
@@ -264,6 +301,14 @@ Place **row_places(Graph *g, const Group *k, const Lin *const *full);
 /* Where a node with one value a row stands, its axes reduced or of extent 1; false: it is none. */
 bool row_value_at(Graph *g, const Group *k, const Node *n, const Lin *const *full, const Lin **at);
 bool match_attention(Graph *g, Node *dot, Group *out);
+
+/* ---- needs.c --------------------------------------------------------------------------------- */
+
+void group_take(Graph *g, Group *k, Node *n);               /* n is computed by k */
+bool depends(Graph *g, const Node *n, const Group *k);      /* n cannot be there before k */
+bool reads_between(Graph *g, const Node *n, const Group *k); /* what depends on k, outside of it */
+bool may_read(Graph *g, const Node *n, const Node *a);      /* directly or not; or it is a */
+bool waits_for(Graph *g, const Group *k, const Node *n);    /* a group that k reads needs n */
 
 /* ---- pair.c ---------------------------------------------------------------------------------- */
 

@@ -37,6 +37,7 @@ static int64_t block_elements(const Graph *g, int64_t total)
 void space_open(Space *s, Graph *g, Str *out, int rank, const int64_t *shape, const int64_t *tile)
 {
     int64_t blocks = 1;
+    const char *text = "1";
     static const char *const loop[] = {"i", "j", "k", "l", "i4", "i5", "i6", "i7"};
     *s = (Space){.rank = rank};
     for (int d = rank - 1; d >= 0; d--) {
@@ -44,20 +45,28 @@ void space_open(Space *s, Graph *g, Str *out, int rank, const int64_t *shape, co
         s->tile[d] = tile[d];
         s->per[d] = n;
         s->after[d] = blocks;
+        s->per_text[d] = extent_blocks(g, shape[d], tile[d]);
+        s->after_text[d] = text;
+        text = blocks == 1 ? s->per_text[d]
+               : n == 1    ? text
+               : extent_is_open(g, shape[d]) || strspn(text, "0123456789") != strlen(text)
+                   ? arena_printf(g->arena, "%s * %s", s->per_text[d], text)
+                   : arena_printf(g->arena, "%lld", (long long)(blocks * n));
         blocks *= n;
     }
     s->blocks = blocks;
+    s->blocks_text = text;
     for (int d = 0, v = 0; d < rank; d++) {
         if (tile[d] > 1)
             s->var[d] = loop[v++];
         s->base[d] = s->per[d] > 1 ? arena_printf(g->arena, "b%d", d) : NULL;
-        const char *text = s->base[d] && s->var[d]
-                               ? arena_printf(g->arena, "%s + %s", s->base[d], s->var[d])
-                           : s->base[d] ? s->base[d] : s->var[d];
+        text = s->base[d] && s->var[d]
+                   ? arena_printf(g->arena, "%s + %s", s->base[d], s->var[d])
+               : s->base[d] ? s->base[d] : s->var[d];
         s->at[d] = text ? lin_var(g, text, 0, shape[d] - 1) : lin_const(g, 0);
-        if (s->base[d] && s->per[d] * tile[d] != shape[d])
-            s->guard = arena_printf(g->arena, "%s%s(%s < %lld)", s->guard ? s->guard : "",
-                                    s->guard ? " & " : "", text, (long long)shape[d]);
+        if (s->base[d] && !extent_divides(g, tile[d], shape[d]))
+            s->guard = arena_printf(g->arena, "%s%s(%s < %s)", s->guard ? s->guard : "",
+                                    s->guard ? " & " : "", text, extent_text(g, shape[d]));
     }
     (void)out;
 }
@@ -69,9 +78,10 @@ void space_bases(const Space *s, Str *out)
             continue;
         str_printf(out, "        %s = bx", s->base[d]);
         if (s->after[d] > 1)
-            str_printf(out, " // %lld", (long long)s->after[d]);
+            str_printf(out, strchr(s->after_text[d], '*') ? " // (%s)" : " // %s",
+                       s->after_text[d]);
         if (s->after[d] * s->per[d] < s->blocks)
-            str_printf(out, " %% %lld", (long long)s->per[d]);
+            str_printf(out, strchr(s->per_text[d], '*') ? " %% (%s)" : " %% %s", s->per_text[d]);
         if (s->tile[d] > 1)
             str_printf(out, " * %lld", (long long)s->tile[d]);
         str_putc(out, '\n');
@@ -98,10 +108,9 @@ void space_loop(const Space *s, Body *b, const bool *which, const char *guard)
     }
 }
 
-void kernel_head(Graph *g, Str *out, int64_t blocks, int threads)
+void kernel_head(Str *out, const char *blocks, int threads)
 {
-    (void)g;
-    str_printf(out, "    with T.Kernel(%lld, threads=%d) as bx:\n", (long long)blocks, threads);
+    str_printf(out, "    with T.Kernel(%s, threads=%d) as bx:\n", blocks, threads);
 }
 
 /* ---- elementwise ----------------------------------------------------------------------------- */
@@ -184,7 +193,7 @@ void tiles_store(Graph *g, const Node *space, Str *out, Group *k, Node *const *w
         per *= tile[d];
     space_open(&s, g, out, space->rank, space->shape, tile);
     const int parts = part_axis(g, k, &s, what, n, start);
-    kernel_head(g, out, s.blocks, tile_threads(g, parts > 1 ? per / VECTOR / parts : per));
+    kernel_head(out, s.blocks_text, tile_threads(g, parts > 1 ? per / VECTOR / parts : per));
     space_bases(&s, out);
     start[parts] = space->rank ? tile[space->rank - 1] : 1;
     for (int p = 0; p < parts; p++) {
@@ -220,7 +229,7 @@ void tiles_scatter(Graph *g, Group *k, Str *out)
     for (int d = 0; d < v->rank; d++)
         per *= tile[d];
     space_open(&s, g, out, v->rank, v->shape, tile);
-    kernel_head(g, out, s.blocks, tile_threads(g, per));
+    kernel_head(out, s.blocks_text, tile_threads(g, per));
     space_bases(&s, out);
     body_open(&b, g, out, 2, &names);
     b.group = k;
@@ -338,6 +347,23 @@ static void name_buffers(Graph *g)
     name_temporaries(g);
 }
 
+/* Names of open extents in the text: none that it has already. */
+static void name_extents(Graph *g)
+{
+    for (int i = 0; i < g->nopen; i++) {
+        OpenExtent *e = &g->open[i];
+        e->variable = own_name(e->name) ? arena_printf(g->arena, "%s_extent", e->name) : e->name;
+        e->variable = fresh_name(g, e->variable, -1);
+    }
+}
+
+static void print_extents(const Graph *g, Str *out)
+{
+    for (int i = 0; i < g->nopen; i++)
+        str_printf(out, "%s = T.dynamic(\"%s\")\n%s", g->open[i].variable, g->open[i].name,
+                   i + 1 < g->nopen ? "" : "\n\n");
+}
+
 static void print_params(Graph *g, Str *out)
 {
     bool first = true;
@@ -345,7 +371,7 @@ static void print_params(Graph *g, Str *out)
         const NodeVec *v = pass ? &g->outputs : &g->inputs;
         for (int i = 0; i < v->n; i++) {
             str_printf(out, "%s\n    %s: T.Tensor(%s, \"%s\")", first ? "" : ",", v->at[i]->buffer,
-                       shape_text(g->arena, v->at[i]->rank, v->at[i]->shape),
+                       shape_text(g, v->at[i]->rank, v->at[i]->shape),
                        dtype_name(v->at[i]->type));
             first = false;
         }
@@ -354,7 +380,9 @@ static void print_params(Graph *g, Str *out)
 
 static void print_temporary(Graph *g, const Node *n, Str *out)
 {
-    const char *shape = shape_text(g->arena, n->rank, n->shape);
+    const char *shape = shape_text(g, n->rank, n->shape);
+    if (node_count(n) == 0) /* nobody reads it: what would has no elements either */
+        return;
     if (n->lender)
         str_printf(out, "    %s = T.reshape(%s, %s)\n", n->buffer, n->lender->buffer, shape);
     else if (!n->is_output)
@@ -404,7 +432,10 @@ const char *graph_tiles(Graph *g)
     map_init_text(&g->views, g->arena);
     graph_fuse(g);
     name_buffers(g);
-    str_puts(&out, "import tilelang.language as T\n\n\n@T.prim_func\n");
+    name_extents(g);
+    str_puts(&out, "import tilelang.language as T\n\n\n");
+    print_extents(g, &out);
+    str_puts(&out, "@T.prim_func\n");
     str_printf(&out, "def %s(", g->name);
     print_params(g, &out);
     str_puts(&out, "\n):\n");
@@ -415,6 +446,7 @@ const char *graph_tiles(Graph *g)
         str_puts(&kernels, "    with T.Kernel(1, threads=1) as bx:\n        pass\n");
     str_puts(&out, g->view_lines.s);
     str_puts(&out, kernels.s);
+    g->text = out.s;
     g->explain = graph_explain(g);
     g->in_place = is_in_place(g);
     return out.s;

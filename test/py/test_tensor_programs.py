@@ -3,11 +3,15 @@
 import glob
 import importlib.util
 import os
+import runpy
 import sys
+import tempfile
 import unittest
 
 import numpy as np
-from test_tensor import functions, simulated
+from test_tensor import as_list, functions, simulated
+
+import tilelang as tl
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "programs")
 sys.path.insert(0, FOLDER)
@@ -30,6 +34,17 @@ def names():
     return sorted(os.path.basename(f)[:-3] for f in glob.glob(FOLDER + "/*.py") if not f.endswith("common.py"))
 
 
+def saved(program, arrays):
+    """What the printed source gives, saved to a file and compiled from there."""
+    with tempfile.NamedTemporaryFile("w", suffix=".py") as f:
+        f.write(program.tiles())
+        f.flush()
+        func = runpy.run_path(f.name)[program.__name__]
+        count = program.compile(*arrays).outputs
+        first = len(func.params) - count
+        return tl.compile(func, out_idx=list(range(first, first + count)), target="cpu")(*arrays)
+
+
 def run(name):
     scope = load(name)
     arrays = scope["inputs"](np.random.default_rng(1), *scope["SIZES"]["test"])
@@ -37,6 +52,9 @@ def run(name):
     for got in (program(*arrays), simulated(program, arrays)):
         why = common.differs(scope, got, arrays, 2e-4)
         assert why is None, "%s: %s" % (name, why)
+    for got, again in zip(as_list(program(*arrays)), as_list(saved(program, arrays))):
+        assert np.array_equal(got, again, equal_nan=got.dtype.kind == "f"), "%s, saved, gives other numbers" % name
+    assert " bytes, " in program.explain() and " flops" in program.explain()
     count = program.tiles().count("T.Kernel(")
     assert count == 1 or name not in ONE, "%s is %d kernels" % (name, count)
 

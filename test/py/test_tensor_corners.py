@@ -1,0 +1,86 @@
+"""Corners of tensor programs against numpy: no elements, one element, no axes, integers, bools, equal outputs."""
+
+import unittest
+
+import numpy as np
+import test_tensor
+from test_tensor import check, normal, rng
+
+X, SQUARE, T4 = normal(4, 6), normal(6, 6), normal(2, 3, 4, 5)
+INTS = rng.integers(-50, 50, (6, 5)).astype("int32")
+BYTES = rng.integers(-128, 127, (6, 5)).astype("int8")
+LONGS = rng.integers(-(2**40), 2**40, (6, 5))
+TRUTH = X > 0
+NONE = np.zeros((0, 5), "float32")
+AT = np.array([3, 3, 0, -1, 3, 2], "int32")
+ODD = np.array([[1, np.nan, -np.inf], [np.inf, 0, -0.0]], "float32")
+
+
+def added(x, at, v):
+    y = x.copy()
+    np.add.at(y, at, v)
+    return y
+
+
+# parameters: expression; what numpy gives; arguments
+CASES = {
+    "no_axes": ("x, y: (x * 2 + 1, x * y)", lambda x, y: (x * 2 + 1, x * y), normal(), X),
+    "outer": ("x, y: (x + y.T, x * y[0, 0])", lambda x, y: (x + y.T, x * y[0, 0]), normal(5, 1), normal(7, 1)),
+    "no_elements": ("x, y: (x * 2, tl.sum(x, axis=0), tl.concatenate([x, y], 0), tl.softmax(x), x @ y.T)",
+                    lambda x, y: (x * 2, x.sum(0), np.concatenate([x, y]), x, x @ y.T), NONE, normal(2, 5)),
+    "no_columns": ("x, y: x @ y", lambda x, y: x @ y, normal(4, 0), normal(0, 3)),
+    "no_elements_between": ("x, y: (tl.softmax(x @ y.T) * 2, tl.sum(x @ y.T, axis=0), tl.pad(x @ y.T, 1))",
+                            lambda x, y: (x @ y.T, np.zeros(2), np.zeros((2, 4))), NONE, normal(2, 5)),
+    "bytes": ("x: (x + x, x * 3, -x, x >> 2, x & 15, ~x)", lambda x: (x + x, x * np.int8(3), -x, x >> 2, x & 15, ~x),
+              BYTES),
+    "integers": ("x: (x // 7, x % 7, x // -7, x % -7, x / 4, tl.sum(x, axis=1))",
+                 lambda x: (x // 7, x % 7, x // -7, x % -7, x / 4, x.sum(1)), INTS),
+    "powers_of_integers": ("x, y, z: (x ** 0, x ** 1, x ** 5, y ** 3, z ** 2)",
+                           lambda x, y, z: (x**0, x**1, x**5, y ** np.int8(3), z**2), INTS, BYTES, LONGS),
+    "long_integers": ("x: (x * 3, tl.sum(x, axis=0), x >> 3, tl.max(x, axis=1))",
+                      lambda x: (x * 3, x.sum(0), x >> 3, x.max(1)), LONGS),
+    "bools": ("x, y: (x & ~x, x | True, tl.any(x, axis=0), tl.all(x, axis=1), x + 1, x * y, tl.sum(x, axis=0))",
+              lambda x, y: (x & ~x, x | True, x.any(0), x.all(1), x + 1, x * y, x.sum(0)), TRUTH, X),
+    "einsum_of_one": ("x, y: (tl.einsum('ii->', x), tl.einsum('ii->i', x), tl.einsum('abcd->ca', y))",
+                      lambda x, y: (np.trace(x), np.diag(x), np.einsum("abcd->ca", y)), SQUARE, T4),
+    "einsum_of_two": ("x, y: (tl.einsum('ij,kl->il', x, y), tl.einsum('ij,jk', x, y), tl.einsum('i,j->ji', x[0], y[1]))",
+                      lambda x, y: (np.einsum("ij,kl->il", x, y), x @ y, np.outer(y[1], x[0])), X, SQUARE),
+    "layouts": ("x: (x.transpose(3, 1, 0, 2).reshape(15, 8).T.reshape(4, 2, 15)[:, ::-1], "
+                "x.transpose(1, 3, 0, 2).reshape(15, 8) @ x.reshape(8, 15))",
+                lambda x: (x.transpose(3, 1, 0, 2).reshape(15, 8).T.reshape(4, 2, 15)[:, ::-1],
+                           x.transpose(1, 3, 0, 2).reshape(15, 8) @ x.reshape(8, 15)), T4),
+    "positions_twice": ("x, i: (x[i], tl.take(x, i.reshape(2, 3), 0), tl.scatter_add(x, i, tl.ones((6, 6)), 0))",
+                        lambda x, i: (x[i], x[i.reshape(2, 3)], added(x, i, np.ones((6, 6)))), X, AT),
+    "no_numbers": ("x: (tl.where(tl.isnan(x), 0, tl.where(tl.isinf(x), 9, x)), tl.max(x, axis=1), tl.argmax(x, axis=1), "
+                   "tl.sum(x, axis=0), x == x, x < 1)",
+                   lambda x: (np.where(np.isnan(x), 0, np.where(np.isinf(x), 9, x)), x.max(1), x.argmax(1), x.sum(0),
+                              x == x, x < 1), ODD),
+    "several_axes": ("x: (tl.sum(x, axis=(0, 2)), tl.max(x, axis=(0, 3), keepdims=True), tl.var(x, axis=(-1, 0)), tl.std(x))",
+                     lambda x: (x.sum((0, 2)), x.max((0, 3), keepdims=True), x.var((-1, 0)), x.std()), T4),
+    "outputs": ("x, y: (x, x.T, x, x * 2, x * 2, tl.full((3,), 2.0))", lambda x, y: (x, x.T, x, x * 2, x * 2, np.full(3, 2.0)),
+                X, SQUARE),
+    "from_the_end": ("x: (x[-3:-1, ::-2], x[-1], tl.roll(x, 2, -1), tl.stack([x, x], -1))",
+                     lambda x: (x[-3:-1, ::-2], x[-1], np.roll(x, 2, -1), np.stack([x, x], -1)), X),
+    "ties": ("x: (tl.argmax(x, axis=1), tl.argmin(x, axis=0), tl.sort(x, axis=0), tl.argsort(x, axis=1))",
+             lambda x: (x.argmax(1), x.argmin(0), np.sort(x, 0), np.argsort(x, 1, kind="stable")), INTS // 20),
+}
+
+
+def run(text, want, *arrays):
+    fn = test_tensor.made("def f(%s):\n    return %s\n" % tuple(text.split(": ", 1)))
+    program = check(fn, want(*arrays), *arrays, tolerance=1e-4)
+    for got, wanted in zip(test_tensor.as_list(program(*arrays)), test_tensor.as_list(want(*arrays))):
+        assert np.asarray(got).dtype.kind == np.asarray(wanted).dtype.kind, (got.dtype, wanted)
+
+
+class Corners(unittest.TestCase):
+    pass
+
+
+for _name in CASES:
+    setattr(Corners, "test_" + _name, lambda self, name=_name: run(*CASES[name]))
+
+globals().update(test_tensor.functions(Corners))
+
+if __name__ == "__main__":
+    unittest.main()
