@@ -1,4 +1,4 @@
-/* legalise.c -- what a dialect lacks, lowered row by row: views, choices, barriers. */
+/* legalise.c -- what a dialect lacks, lowered row by row: views, choices. */
 #include "target/legalise.h"
 
 static const struct {
@@ -187,89 +187,4 @@ static const Expr *choose_all(Ir *ir, const Expr *x, void *arg)
 const Stmt *lower_lazy(Legal *l, const Stmt *body)
 {
     return stmt_map_expr(l->ir, body, choose_all, l);
-}
-
-/* ---- barriers -------------------------------------------------------------------------------- */
-
-static bool is_barrier(const Stmt *s)
-{
-    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS;
-}
-
-static bool see_barrier(const Stmt *s, void *arg)
-{
-    const Stmt **found = arg;
-    if (is_barrier(s))
-        *found = s;
-    return !*found;
-}
-
-static const Stmt *barrier_in(const Stmt *s)
-{
-    const Stmt *found = NULL;
-    stmt_visit(s, see_barrier, &found);
-    return found;
-}
-
-static bool is_spread(Kernel *k, const Buffer *b)
-{
-    (void)k;
-    return buffer_root(b)->scope == MEM_FRAGMENT;
-}
-
-/* if c: a, barrier, b  is  if c: a; barrier; if c: b  where no name of a is used in b.  NULL: it is
- * of another form. */
-static const Stmt *split_at_barriers(Legal *l, const Stmt *s)
-{
-    Ir *ir = l->ir;
-    const Stmt *body = s->u.branch.then, *all = NULL;
-
-    if (body->kind != ST_BLOCK || !stmt_is_empty(s->u.branch.orelse))
-        return NULL;
-    Var *here = var_new(ir, "here", DT_BOOL, s->span);
-    all = stmt_let(ir, s->span, here, s->u.branch.cond);
-    for (int i = 0, from = 0; i <= body->u.block.n; i++) {
-        const Stmt *one = i < body->u.block.n ? body->u.block.list[i] : NULL;
-        if (one && (one->kind == ST_LET || (!is_barrier(one) && barrier_in(one))))
-            return NULL;
-        if (one && !is_barrier(one))
-            continue;
-        if (i > from)
-            all = stmt_seq(ir, all,
-                           stmt_if(ir, s->span, expr_var(ir, here),
-                                   stmt_block(ir, s->span, i - from, body->u.block.list + from),
-                                   NULL));
-        all = stmt_seq(ir, all, one);
-        from = i + 1;
-    }
-    return all;
-}
-
-typedef struct {
-    Legal *l;
-    Vary vary;
-} Uneven;
-
-static const Stmt *even_out(Ir *ir, const Stmt *s, void *arg)
-{
-    Uneven *u = arg;
-    bool head = s->kind == ST_IF || s->kind == ST_WHILE || s->kind == ST_FOR;
-
-    (void)ir;
-    if (!head || !barrier_in(s) || !vary_head(&u->vary, s))
-        return s;
-    const Stmt *r = s->kind == ST_IF ? split_at_barriers(u->l, s) : NULL;
-    u->l->at = barrier_in(s)->span;
-    if (!r)
-        legal_refuse(u->l, "a barrier under a condition that differs between threads");
-    return r;
-}
-
-/* Every thread comes to every barrier. */
-const Stmt *lower_barriers(Legal *l, const Stmt *body)
-{
-    Uneven u = {.l = l};
-
-    vary_learn(&u.vary, l->e->k, is_spread);
-    return stmt_map(l->ir, body, even_out, &u);
 }

@@ -25,4 +25,9 @@ NORETURN void legal_refuse(Legal *l, const char *what);
 const Expr *legal_var(Legal *l, Var *v);
 const Stmt *legal_bind(Ir *ir, const Stmt *s, void *l); /* for stmt_map: what binds such a one */
 
+/* All threads of the block must come by: barriers, and what lanes do together where no hardware has
+ * lanes. */
+bool legal_meets(const Kernel *k, const Stmt *s);
+const Stmt *legal_barrier_in(const Kernel *k, const Stmt *s); /* such a one; NULL: there is none */
+
 #endif
