@@ -23,6 +23,10 @@ export async function open() {
     for (const name of features) {
         if (!adapter.features.has(name)) throw new Error(`the kernel needs ${name}; this adapter does not have it`);
     }
+    const {subgroupMinSize: least, subgroupMaxSize: most} = adapter.info ?? {};
+    if (subgroup && most && (least !== subgroup || most !== subgroup)) {
+        throw new Error(`the kernel is for subgroups of ${subgroup} threads; those of this adapter have ${least} to ${most}`);
+    }
     return adapter.requestDevice({requiredLimits, requiredFeatures: features});
 }
 

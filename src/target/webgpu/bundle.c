@@ -320,7 +320,11 @@ static void put_limits(Script *s)
                "maxComputeInvocationsPerWorkgroup: %lld, maxComputeWorkgroupSizeX: %lld, "
                "maxStorageBuffersPerShaderStage: %lld};\n", (long long)bytes, (long long)threads,
                (long long)threads, (long long)buffers);
-    str_printf(s->out, "const features = [%s];\n", s->b->spec->half_type ? "\"shader-f16\"" : "");
+    bool half = s->b->spec->half_type;
+    int lanes = s->b->spec->machine.lanes;
+    str_printf(s->out, "const features = [%s%s%s];\nconst subgroup = %d;\n",
+               half ? "\"shader-f16\"" : "", half && lanes > 1 ? ", " : "",
+               lanes > 1 ? "\"subgroups\"" : "", lanes > 1 ? lanes : 0);
 }
 
 static void put_module(Script *s)

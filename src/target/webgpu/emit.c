@@ -105,7 +105,9 @@ static void emit_random(Emit *e, const Stmt *s)
 
 static void emit_call(Emit *e, const Stmt *s)
 {
-    if (is_nothing(s->u.call.which))
+    bool warp = s->u.call.which == INTRIN_SYNC_WARP && e->k->machine->lanes > 1;
+
+    if (is_nothing(s->u.call.which) || wgsl_lanes(e, s))
         return;
     if (s->u.call.which >= INTRIN_RNG_INIT && s->u.call.which <= INTRIN_RNG_FLOAT) {
         emit_random(e, s);
@@ -115,7 +117,7 @@ static void emit_call(Emit *e, const Stmt *s)
         emit_line(e, "return;");
         return;
     }
-    if (s->u.call.which != INTRIN_SYNC_THREADS)
+    if (s->u.call.which != INTRIN_SYNC_THREADS && !warp)
         wgsl_refuse(e, s, arena_printf(e->arena, "T.%s", intrin_table[s->u.call.which].word));
     emit_line(e, "workgroupBarrier();");
     if (wgsl_of(e)->ordered)
@@ -297,6 +299,7 @@ static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
 {
     Emit *e = &w->e;
     const char *scalars = NULL, *block, *thread;
+    bool lanes = k->machine->lanes > 1 && wgsl_has_lanes(k->body);
 
     e->k = k;
     w->now = u;
@@ -320,12 +323,16 @@ static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
     emit_line(e, "\n@compute @workgroup_size(%d, %d, %d)", MAX(k->threads[0], 1),
               MAX(k->threads[1], 1), MAX(k->threads[2], 1));
     emit_line(e, "fn %s(@builtin(workgroup_id) %s: vec3<u32>, "
-              "@builtin(local_invocation_id) %s: vec3<u32>) {", k->launch.symbol, block, thread);
+              "@builtin(local_invocation_id) %s: vec3<u32>%s) {", k->launch.symbol, block, thread,
+              lanes ? ", @builtin(subgroup_invocation_id) tl_own_lane: u32, "
+                      "@builtin(subgroup_size) tl_size: u32" : "");
     e->indent = 1;
     w->start[u - w->uses] = e->out->n;
     if (any)
         take_scalars(w, k, scalars);
     take_indices(w, k, block, thread);
+    if (lanes)
+        wgsl_check_lanes(w, k, thread);
     for (int i = 0; i < k->buffers.n; i++)
         if (map_has(&u->used, k->buffers.at[i]))
             emit_decl(e, k->buffers.at[i]);
@@ -359,6 +366,10 @@ static void put_texts(Wgsl *w, const char *body, const unsigned char *const *fil
     bool hides = strstr(out->s + head, "tl_none");
     if (hides)
         str_puts(out, "var<private> tl_none: u32;\n\n");
+    if (strstr(body, "tl_lane"))
+        str_puts(out, "var<private> tl_lane: i32;\n\n");
+    if (strstr(out->s + head, "tl_agreed"))
+        str_puts(out, "var<workgroup> tl_agreed: i32;\n\n");
     str_puts(out, "/* ---- kernels ---- */\n\n");
     declare_flag(w, out);
     for (int i = 0; hides && i < w->e.func->kernels.n; i++) {
@@ -391,7 +402,9 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
 {
     static const unsigned char *const file[] = {device_webgpu_half_wgsl, device_webgpu_scalar_wgsl,
                                                 device_webgpu_convert_wgsl,
-                                                device_webgpu_random_wgsl, NULL};
+                                                device_webgpu_random_wgsl,
+                                                device_webgpu_agree_wgsl,
+                                                device_webgpu_lanes_wgsl, NULL};
     Arena *a = f->ir->arena;
     const Stmt **lowered = NEWN(a, const Stmt *, f->kernels.n + 1);
     Str body;
@@ -419,10 +432,13 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
     }
     wgsl_place_tensors(&w);
     for (int i = 0; i < f->kernels.n; i++) {
+        wgsl_agree(&w, f->kernels.at[i], &w.uses[i]);
         emit_kernel(&w, f->kernels.at[i], &w.uses[i]);
         f->kernels.at[i]->body = lowered[i]; /* the simulator runs what was not legalised */
     }
     str_printf(out, "// %s, made by tilelang for %s\n%s", f->name, spec->text,
                spec->half_type && strstr(body.s, "f16") ? "enable f16;\n" : "");
+    if (strstr(body.s, "tl_lane"))
+        str_printf(out, "enable subgroups; // of %d threads\n", spec->machine.lanes);
     put_texts(&w, body.s, file + !spec->own_halves, out);
 }

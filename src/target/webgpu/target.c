@@ -4,6 +4,7 @@
  * Numbers that WebGPU tells nobody (registers, units, clocks) are such as small GPUs have; nothing
  * that is right or wrong hangs on them. */
 #include "pass/warp_reduce.h"
+#include "target/outer.h"
 #include "target/webgpu/webgpu.h"
 
 static void start(Arena *a, TargetSpec *s)
@@ -33,8 +34,8 @@ static void start(Arena *a, TargetSpec *s)
         .cache_bytes = 1 << 20,
         .clock_ghz = 1,
         .memory_gbs = 50,
-        .tiles_gemm = webgpu_tiles_gemm,
-        .tiles_attention = webgpu_tiles_attention,
+        .tiles_gemm = outer_tiles_gemm,
+        .tiles_attention = outer_tiles_attention,
     };
 }
 
@@ -75,11 +76,13 @@ static const char *show_type(Arena *a, const TargetSpec *s)
 
 static const TargetOption options[] = {
     {"-f16", take_type, show_type, "float16 in memory by the type f16 (feature shader-f16)"},
+    {"-subgroup=", target_take_lanes, target_show_lanes,
+     "threads of a subgroup, which the adapter must have (feature subgroups)"},
     {"-own-halves", take_half, show_half, "float16 by the adapter's own conversions"},
     {0},
 };
 
-static const Mech *const mechs[] = {&webgpu_outer, &mech_scalar, MECHS_SHUFFLE, NULL};
+static const Mech *const mechs[] = {&mech_outer, &mech_scalar, MECHS_SHUFFLE, NULL};
 
 const Target target_webgpu = {
     .name = "webgpu",

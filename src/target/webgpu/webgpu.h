@@ -34,9 +34,6 @@ static inline Wgsl *wgsl_of(Emit *e) { return (Wgsl *)e; }
 /* ---- target.c */
 enum { WORKGROUP_BYTES = 16384, WORKGROUP_THREADS = 256 };
 
-/* ---- gemm.c */
-extern const Mech webgpu_outer;
-
 /* ---- emit.c */
 void webgpu_emit(Func *f, const TargetSpec *spec, Str *out);
 const char *wgsl_storage_type(DType t);
@@ -49,14 +46,18 @@ void webgpu_bundle(const TargetBundle *b);
 /* ---- say.c */
 const Stmt *wgsl_say(Emit *e, const Stmt *body);
 
+/* ---- agree.c */
+void wgsl_agree(Wgsl *w, Kernel *k, Uses *u); /* once it is known which tensors are written */
+
+/* ---- lanes.c */
+bool wgsl_is_of_lanes(const Stmt *s);
+bool wgsl_has_lanes(const Stmt *body);
+bool wgsl_lanes(Emit *e, const Stmt *s); /* false: that is not in WGSL */
+void wgsl_check_lanes(Wgsl *w, const Kernel *k, const char *thread);
+
 /* ---- half.c */
 void wgsl_see_halves(Wgsl *w, Kernel *k); /* of every kernel, before the first is legalised */
 bool wgsl_is_half(const Wgsl *w, const Buffer *b); /* in an array of f16 */
-
-/* ---- tiles.c: see Machine */
-TileChoice webgpu_tiles_gemm(const Machine *m, const int64_t size[3], int type, unsigned trans,
-                             int cores);
-TileChoice webgpu_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal);
 
 /* ---- loop.c */
 void wgsl_loop(Emit *e, const Stmt *s);

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <stdlib.h>
-#include "rt/driver.h"
+#include "rt/one_queue.h"
 #include "rt/runtime.h"
 #include "target/webgpu/rt/wgpu.h"
 
@@ -32,15 +32,11 @@ typedef struct Program {
     char *text; /* what assertions say, as the emitter left it */
 } Program;
 
-typedef struct { /* launches that are kept to be repeated */
+typedef struct { /* a launch, kept to be repeated */
     Function *f;
     WgpuObject group;
     unsigned grid[3];
 } Dispatch;
-
-typedef struct {
-    VEC(Dispatch) list;
-} Graph;
 
 static struct {
 #define X(result, name, arguments) result(*name) arguments;
@@ -50,7 +46,6 @@ static struct {
     WgpuLimits limits;
     Memory *memory;
     int nmemory;
-    Graph *capture; /* NULL: launches are launched */
     WgpuObject flag; /* of assertions */
     const Program *asserts; /* was launched since the flag was looked at; NULL: none was */
     bool failed;
@@ -320,22 +315,60 @@ static void find_flag(Program *p, const char *text)
         wg.flag = make_buffer(WORD, WGPU_STORAGE | WGPU_COPY_SRC | WGPU_COPY_DST);
 }
 
+/* Of as many threads as the text was written for, and of no other number.  wgpu-native 29 does not
+ * tell: then the kernel finds out. */
+static bool has_subgroups(const char *text)
+{
+    static const char head[] = "\nenable subgroups; // of ";
+    const char *at = strstr(text, head);
+    WgpuAdapterInfo info = {0};
+    char why[160];
+
+    if (!at)
+        return true;
+    unsigned n = (unsigned)atoi(at + sizeof head - 1);
+    wg.AdapterGetInfo(wg.adapter, &info);
+    if (!wg.AdapterHasFeature(wg.adapter, WGPU_FEATURE_SUBGROUPS))
+        snprintf(why, sizeof why, "the adapter has no subgroups, which -subgroup= asks for");
+    else if (!info.subgroup_most || (info.subgroup_least == n && info.subgroup_most == n))
+        return true;
+    else
+        snprintf(why, sizeof why, "the kernel is for subgroups of %u threads (-subgroup=); those "
+                 "of the adapter have %u to %u", n, info.subgroup_least, info.subgroup_most);
+    take_error(text_of(why));
+    return false;
+}
+
+/* naga of wgpu 29 has subgroups, and takes no line that says so: it becomes a comment. */
+static char *text_for_naga(const char *text)
+{
+    char *s = strdup(text), *at = s ? strstr(s, "\nenable subgroups;") : NULL;
+
+    if (at)
+        memcpy(at + 1, "//", 2);
+    return s;
+}
+
 static int module_load(const Gpu *g, Handle *module, const Module *code, char *log, size_t nlog)
 {
-    WgpuWgsl text = {.chain = {.type = WGPU_WGSL}, .code = text_of(code->assembly)};
+    char *own = text_for_naga(code->assembly);
+    WgpuWgsl text = {.chain = {.type = WGPU_WGSL}, .code = text_of(own ? own : "")};
     WgpuNamed wish = {.next = &text.chain};
-    Program *p = calloc(1, sizeof *p);
+    Program *p = own ? calloc(1, sizeof *p) : NULL;
 
     (void)g;
     (void)log; /* what is wrong is in the error's text */
     (void)nlog;
-    if (!p)
+    if (!p) {
+        free(own);
         return 1;
+    }
     if (strstr(code->assembly, "\nenable f16;") &&
         !wg.AdapterHasFeature(wg.adapter, WGPU_FEATURE_F16))
         take_error(text_of("the adapter has no shader-f16, which -f16 asks for"));
-    else
+    else if (has_subgroups(code->assembly))
         p->shader = wg.DeviceCreateShaderModule(wg.device, &wish);
+    free(own);
     find_flag(p, code->assembly);
     *module = p;
     return result();
@@ -500,8 +533,10 @@ static WgpuObject make_group(const Function *f, void *const *params)
     return group;
 }
 
-static void run_list(const Dispatch *list, int n)
+/* Launches, in one pass. */
+static int run_list(const void *launches, int n)
 {
+    const Dispatch *list = launches;
     WgpuObject e = wg.DeviceCreateCommandEncoder(wg.device, NULL);
     WgpuObject pass = wg.CommandEncoderBeginComputePass(e, NULL);
 
@@ -516,150 +551,43 @@ static void run_list(const Dispatch *list, int n)
     wg.ComputePassEncoderEnd(pass);
     wg.ComputePassEncoderRelease(pass);
     submit(e);
+    return result();
 }
+
+static void drop_launch(void *launch)
+{
+    wg.BindGroupRelease(((Dispatch *)launch)->group);
+}
+
+static OneQueue queue = {.synchronize = synchronize, .run = run_list, .drop = drop_launch,
+                         .size = sizeof(Dispatch), .no_memory = 1};
 
 static int launch_kernel(const Gpu *g, const DeviceLaunch *l)
 {
     Dispatch d = {.f = l->f, .grid = {l->grid[0], l->grid[1], l->grid[2]}};
+    int r;
 
     (void)g;
     d.group = make_group(d.f, l->params);
     if (wg.failed)
         return result();
-    if (wg.capture) {
-        Dispatch *more = realloc(wg.capture->list.at,
-                                 (size_t)(wg.capture->list.n + 1) * sizeof *more);
-        if (!more) {
-            take_error(text_of("out of memory"));
-            return result();
-        }
-        wg.capture->list.at = more;
-        wg.capture->list.at[wg.capture->list.n++] = d;
-        return 0;
-    }
-    run_list(&d, 1);
-    wg.BindGroupRelease(d.group);
-    return result();
+    if (queue_keep(&queue, &d, &r))
+        return r;
+    r = run_list(&d, 1);
+    drop_launch(&d);
+    return r;
 }
-
-/* ---- graphs: lists of launches in one pass --------------------------------------------------- */
-
-static int capture_begin(Handle stream, int mode)
-{
-    (void)stream;
-    (void)mode;
-    wg.capture = calloc(1, sizeof *wg.capture);
-    return !wg.capture;
-}
-
-static int capture_end(Handle stream, Handle *graph)
-{
-    (void)stream;
-    *graph = wg.capture;
-    wg.capture = NULL;
-    return 0;
-}
-
-static int capture_mode(int *mode)
-{
-    (void)mode;
-    return 0;
-}
-
-static int graph_make(Handle *exec, Handle graph, unsigned long long flags)
-{
-    Graph *g = calloc(1, sizeof *g), *from = graph;
-
-    (void)flags;
-    if (!g)
-        return 1;
-    *g = *from;
-    *from = (Graph){0};
-    *exec = g;
-    return 0;
-}
-
-static int graph_launch(Handle exec, Handle stream)
-{
-    const Graph *g = exec;
-
-    (void)stream;
-    run_list(g->list.at, g->list.n);
-    return result();
-}
-
-static int graph_drop(Handle exec)
-{
-    Graph *g = exec;
-
-    for (int i = 0; i < g->list.n; i++)
-        wg.BindGroupRelease(g->list.at[i].group);
-    free(g->list.at);
-    free(g);
-    return 0;
-}
-
-/* ---- streams and events: one queue, and the host's clock ------------------------------------- */
 
 static int stream_create(Handle *stream, unsigned flags)
 {
     (void)flags;
-    *stream = &wg;
-    return 0;
-}
-
-static int stream_nothing(Handle stream)
-{
-    (void)stream;
-    return 0;
-}
-
-static int stream_wait(Handle stream)
-{
-    (void)stream;
-    return synchronize();
-}
-
-static int event_create(Handle *event, unsigned flags)
-{
-    (void)flags;
-    *event = calloc(1, sizeof(double));
-    return !*event;
-}
-
-static int event_destroy(Handle event)
-{
-    free(event);
-    return 0;
-}
-
-/* Everything before it is done: what lies between two is work of the device and its start. */
-static int event_record(Handle event, Handle stream)
-{
-    (void)stream;
-    int r = synchronize();
-    *(double *)event = now_seconds();
-    return r;
-}
-
-static int event_between(float *ms, Handle from, Handle to)
-{
-    *ms = (float)((*(double *)to - *(double *)from) * 1e3);
+    *stream = &queue;
     return 0;
 }
 
 static int context_get(Handle *context)
 {
     *context = &wg;
-    return 0;
-}
-
-static int prepare(const Gpu *g, Handle f, int64_t shared, int cluster)
-{
-    (void)g;
-    (void)f;
-    (void)shared;
-    (void)cluster;
     return 0;
 }
 
@@ -766,7 +694,6 @@ static const Gpu gpu_record = {
     .error_text = error_text,
     .error_name = error_name,
     .context_get = context_get,
-    .context_set = stream_nothing,
     .synchronize = synchronize,
     .module_unload = module_unload,
     .module_function = module_function,
@@ -778,22 +705,8 @@ static const Gpu gpu_record = {
     .copy_out = copy_out,
     .copy_over = copy_over,
     .stream_create = stream_create,
-    .stream_destroy = stream_nothing,
-    .stream_wait = stream_wait,
-    .capture_begin = capture_begin,
-    .capture_end = capture_end,
-    .capture_mode = capture_mode,
-    .graph_make = graph_make,
-    .graph_launch = graph_launch,
-    .graph_drop = graph_drop,
-    .graph_free = graph_drop,
-    .event_create = event_create,
-    .event_destroy = event_destroy,
-    .event_record = event_record,
-    .event_wait = stream_nothing,
-    .event_between = event_between,
     .module_load = module_load,
-    .function_prepare = prepare,
+    ONE_QUEUE,
     .owner = owner,
     .launch = launch_kernel,
 };
@@ -846,21 +759,6 @@ static Status find(Arena *a, Compiler *c, const char **why)
     return STATUS_OK;
 }
 
-static Status build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why)
-{
-    (void)c;
-    (void)why;
-    *out = (Module){.assembly = arena_strndup(a, s->source, s->nsource), .log = ""};
-    return STATUS_OK;
-}
-
-static double peak(const Gpu *g, DType t)
-{
-    (void)g;
-    (void)t;
-    return 0;
-}
-
 extern const Runtime runtime_webgpu;
 const Runtime runtime_webgpu = {
     .name = "webgpu",
@@ -871,9 +769,9 @@ const Runtime runtime_webgpu = {
     .line_info = "",
     .by_name = true,
     .find = find,
-    .build = build,
+    .build = device_takes_text,
     .open = webgpu_open,
-    .peak = peak,
+    .peak = device_peak_unknown,
     .load = load,
     DEVICE_RUNS_BUT_LOAD,
 };

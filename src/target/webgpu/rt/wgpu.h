@@ -199,7 +199,7 @@ enum {
     WGPU_WGSL = 2, WGPU_INSTANCE_EXTRAS = 0x30004,     /* SType */
     WGPU_BACKENDS = 1 | 4 | 8,                         /* Vulkan, Metal, Direct3D 12 */
     WGPU_ANSWER_ANY_TIME = 3,                          /* CallbackMode */
-    WGPU_FEATURE_F16 = 11, WGPU_FEATURE_SUBGROUPS = 18, /* FeatureName */
+    WGPU_FEATURE_F16 = 11, WGPU_FEATURE_SUBGROUPS = 0x00030021, /* FeatureName; of wgpu's own */
     WGPU_POWER_HIGH = 2,                               /* PowerPreference */
     WGPU_SUCCESS = 1,                                  /* of every status */
     WGPU_MAP_READ = 1, WGPU_COPY_SRC = 4, WGPU_COPY_DST = 8, WGPU_UNIFORM = 64,
