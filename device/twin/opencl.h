@@ -34,6 +34,7 @@ struct uint4 {
 
 static inline size_t get_group_id(uint d) { return (&tl_self->block.x)[d]; }
 static inline size_t get_local_id(uint d) { return (&tl_self->thread.x)[d]; }
+static inline size_t get_local_size(uint d) { return (&tl_self->nthread.x)[d]; }
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
@@ -120,6 +121,8 @@ static inline void barrier(int) { tl_host->meet(0, 0); }
 #define sub_group_barrier(flags) tl_host->lanes(tl_host->alive(), 0, 0)
 #define sub_group_any(yes) (tl_votes(yes, TL_LANES) != 0)
 #define sub_group_all(yes) (tl_votes(!(yes), TL_LANES) == 0)
+#define get_sub_group_size() tl_lanes_here(TL_LANES)
+#define sub_group_ballot(yes) tl_lanes_with(yes)
 #define sub_group_shuffle(x, from) tl_shuffle(x, (from) & (TL_LANES - 1))
 
 template <class T> static inline T tl_shuffle(T x, uint from)
@@ -140,4 +143,24 @@ static inline int tl_votes(bool yes, int lanes)
     for (int l = 0; l < lanes; l++)
         n += (came >> l & 1) && all[l];
     return n;
+}
+
+/* The last subgroup may have fewer. */
+static inline uint tl_lanes_here(uint lanes)
+{
+    const uint all = tl_self->nthread.x * tl_self->nthread.y * tl_self->nthread.z;
+    const uint first = (tl_self->thread.x + tl_self->nthread.x * (tl_self->thread.y + tl_self->nthread.y * tl_self->thread.z)) / lanes * lanes;
+    return all - first < lanes ? all - first : lanes;
+}
+
+static inline uint4 tl_lanes_with(bool yes)
+{
+    unsigned long long came, bits = 0;
+    const unsigned long long *all = tl_host->lanes(tl_host->alive(), yes, &came);
+    for (int l = 0; l < 64; l++)
+        bits |= (unsigned long long)((came >> l & 1) && all[l]) << l;
+    uint4 r;
+    r.x = (uint)bits;
+    r.y = (uint)(bits >> 32);
+    return r;
 }

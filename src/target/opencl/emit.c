@@ -3,6 +3,7 @@
  * Self-contained: nothing is included.  Pointers say which memory they are into, so that no device
  * needs a generic address space.  Tiles in local memory are typed pointers into one array of the
  * kernel's; tensors are addresses (shared virtual memory). */
+#include "target/legalise.h"
 #include "target/opencl/opencl.h"
 #include "ir/config.h"
 #include "target/paste.h"
@@ -142,6 +143,7 @@ typedef struct {
     Emit *e;
     const Stmt *at;
     bool meets; /* threads wait for each other */
+    bool words; /* and hand words to each other */
     const Stmt *leaves;
 } Look;
 
@@ -164,14 +166,16 @@ static bool look_stmt(const Stmt *s, void *arg)
         return true;
     if (s->u.call.which == INTRIN_EXTERN && strcmp(s->u.call.text, "printf"))
         refuse_extern(l->e, s, s->u.call.text);
-    l->meets |= strchr(intrin_table[s->u.call.which].effects, 'B') != NULL;
+    l->meets |= legal_meets(l->e->k, s);
+    l->words |= cl_hands_over(l->e->k, s);
     if (s->u.call.which == INTRIN_RETURN)
         l->leaves = s;
     return true;
 }
 
-/* What cannot be said, before anything is: threads that leave while others wait among it. */
-static void look_at(Emit *e, Kernel *k)
+/* What cannot be said, before anything is: threads that leave while others wait among it.  Whether
+ * threads hand words to each other. */
+static bool look_at(Emit *e, Kernel *k)
 {
     Look l = {.e = e};
 
@@ -181,6 +185,7 @@ static void look_at(Emit *e, Kernel *k)
     if (cl_of(e)->u.together)
         diag_fail(k->diag, k->span, "blocks that wait for each other have no meaning on target %s "
                   "[unsupported-here]", e->spec->text);
+    return l.words;
 }
 
 static void emit_param(Cl *c, const KernelArg *a)
@@ -236,13 +241,38 @@ static void emit_random_state(Cl *c, Kernel *k)
         emit_line(&c->e, "struct tl_random tl_rng;");
 }
 
-static void emit_body_of(Cl *c, Kernel *k)
+/* A word of each thread behind the tiles. */
+static void emit_words(Emit *e, Kernel *k)
+{
+    int64_t at = (k->arena_bytes + 7) / 8 * 8, all = kernel_launch_threads(k);
+
+    emit_line(e, "__local uint64_t *const tl_words = (__local uint64_t *)(tl_shared + %lld);",
+              (long long)at);
+    emit_line(e, "const int32_t tl_all = %lld, tl_me = (int32_t)(get_local_id(0) + "
+              "get_local_size(0) * (get_local_id(1) + get_local_size(1) * get_local_id(2)));",
+              (long long)all);
+}
+
+static void place_words(Kernel *k)
+{
+    int64_t all = kernel_launch_threads(k);
+
+    k->launch.shared_bytes = (k->arena_bytes + 7) / 8 * 8 + 8 * all;
+    if (k->launch.shared_bytes > k->machine->shared_block)
+        diag_fail(k->diag, k->span, "a word of each of %lld threads behind %lld bytes of tiles is "
+                  "more than the %lld bytes of local memory that there are [on-chip-bytes]",
+                  (long long)all, (long long)k->arena_bytes, (long long)k->machine->shared_block);
+}
+
+static void emit_body_of(Cl *c, Kernel *k, bool words)
 {
     Emit *e = &c->e;
 
     e->indent = 1;
     if (k->launch.shared_bytes)
         emit_line(e, "TL_LOCAL(tl_shared, %lld);", (long long)k->launch.shared_bytes);
+    if (words)
+        emit_words(e, k);
     for (int i = 0; i < k->buffers.n; i++)
         if (uses_declares(&c->u, k->buffers.at[i]))
             cl_declare(e, k->buffers.at[i]);
@@ -262,13 +292,15 @@ static void emit_kernel(Cl *c, Kernel *k)
     e->k = k;
     legalise(e);
     uses_collect(&c->u, e, k, k->body);
-    look_at(e, k);
+    bool words = look_at(e, k);
     k->launch.symbol = name_for(e->names, k, k->name);
     uses_launch(&c->u, k);
+    if (words)
+        place_words(k);
     c->first = c->nassert;
     str_init(&body, e->arena);
     e->out = &body;
-    emit_body_of(c, k);
+    emit_body_of(c, k, words);
     e->out = out;
     emit_head(c, k, c->nassert > c->first);
     str_putn(out, body.s, body.n);
@@ -292,6 +324,7 @@ static const struct {
     {"as_half", "cl_khr_fp16"},
     {"atom_cmpxchg", "cl_khr_int64_base_atomics"},
     {"sub_group_", "cl_khr_subgroup_shuffle"},
+    {"sub_group_ballot", "cl_khr_subgroup_ballot"},
 };
 
 static void put_text(Cl *c, const char *body, const unsigned char *const *file, Str *out)
@@ -318,10 +351,16 @@ static void put_text(Cl *c, const char *body, const unsigned char *const *file, 
 
 void opencl_emit(Func *f, const TargetSpec *spec, Str *out)
 {
-    static const unsigned char *const file[] = {device_opencl_half_h, device_opencl_scalar_h,
-                                                device_opencl_atomic_h, device_opencl_lanes_h,
-                                                device_opencl_random_h, device_cpu_convert_h,
-                                                device_cpu_random_h, NULL};
+    const unsigned char *const file[] = {device_opencl_half_h,
+                                         device_opencl_scalar_h,
+                                         device_opencl_atomic_h,
+                                         spec->machine.lanes > 1 ? device_opencl_lanes_h
+                                                                 : device_opencl_meet_h,
+                                         device_opencl_lanes_h, /* what both have is the first's */
+                                         device_opencl_random_h,
+                                         device_cpu_convert_h,
+                                         device_cpu_random_h,
+                                         NULL};
     Arena *a = f->ir->arena;
     Str body;
     Cl c = {.e = {.func = f, .ir = f->ir, .spec = spec, .say = &dialect, .out = &body, .arena = a,

@@ -2,11 +2,13 @@
  *
  * An array that is only ever indexed by constants is registers to every compiler; one that a loop
  * indexes is memory to most of them.  On PoCL a GEMM was five times as fast. */
+#include "target/legalise.h"
 #include "target/opencl/opencl.h"
 
 enum { COPIES_MOST = 256 }; /* statements in place of one loop */
 
 typedef struct {
+    const Kernel *k;
     const Var *v;
     bool own;   /* an array of the thread is indexed by v */
     bool meets; /* threads synchronise */
@@ -33,7 +35,8 @@ static bool look_stmt(const Stmt *s, void *arg)
 
     if (s->kind == ST_STORE && is_own(s->u.store.buf))
         l->own |= expr_uses_var(s->u.store.at[0], l->v);
-    l->meets |= s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'S') != NULL;
+    l->meets |= legal_meets(l->k, s) ||
+                (s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'S'));
     stmt_visit_expr(s, look_expr, l);
     return true;
 }
@@ -64,7 +67,7 @@ static int64_t copies(const Stmt *s)
 
 void cl_loop(Emit *e, const Stmt *s)
 {
-    Look l = {.v = s->u.loop.var};
+    Look l = {.k = e->k, .v = s->u.loop.var};
     int64_t min, n;
     bool fixed = expr_is_int(s->u.loop.min, &min) && expr_is_int(s->u.loop.extent, &n);
 

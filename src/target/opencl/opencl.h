@@ -27,6 +27,7 @@ void cl_atomic(Emit *e, const Stmt *s);
 
 /* ---- call.c: calls between threads, random numbers, printf */
 void cl_call(Emit *e, const Stmt *s);
+bool cl_hands_over(const Kernel *k, const Stmt *s); /* a word of each thread is in local memory */
 
 /* ---- loop.c */
 void cl_loop(Emit *e, const Stmt *s);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include "pass/warp_reduce.h"
 #include "target/opencl/opencl.h"
-#include "target/webgpu/webgpu.h"
+#include "target/outer.h"
 
-enum { LOCAL_KIB = 32, LOCAL_KIB_MOST = 1 << 20, LANES_MOST = 64 };
+enum { LOCAL_KIB = 32, LOCAL_KIB_MOST = 1 << 20 };
 
 static void start(Arena *a, TargetSpec *s)
 {
@@ -37,8 +37,8 @@ static void start(Arena *a, TargetSpec *s)
         .cache_bytes = 1 << 20,
         .clock_ghz = 1,
         .memory_gbs = 50,
-        .tiles_gemm = webgpu_tiles_gemm,
-        .tiles_attention = webgpu_tiles_attention,
+        .tiles_gemm = outer_tiles_gemm,
+        .tiles_attention = outer_tiles_attention,
     };
 }
 
@@ -59,25 +59,6 @@ static const char *read_arch(Arena *a, const char *word, TargetSpec *s)
     return NULL;
 }
 
-static bool take_lanes(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    char *end;
-    long n = strtol(value, &end, 10);
-
-    if (end == value || *end || n < 1 || n > LANES_MOST || (n & (n - 1))) {
-        *why = arena_printf(a, "'%s' is no size of a subgroup: 1, 2, 4, 8, 16, 32 or 64 "
-                            "[target-unknown]", value);
-        return false;
-    }
-    s->machine.lanes = (int)n;
-    return true;
-}
-
-static const char *show_lanes(Arena *a, const TargetSpec *s)
-{
-    return s->machine.lanes > 1 ? arena_printf(a, "%d", s->machine.lanes) : NULL;
-}
-
 static bool take_half(Arena *a, TargetSpec *s, const char *value, const char **why)
 {
     (void)a;
@@ -94,7 +75,7 @@ static const char *show_half(Arena *a, const TargetSpec *s)
 
 static const TargetOption options[] = {
     {"-arch=", target_take_arch, target_show_arch, "local memory of the device: local64k"},
-    {"-subgroup=", take_lanes, show_lanes,
+    {"-subgroup=", target_take_lanes, target_show_lanes,
      "threads of a subgroup that hand values to each other (cl_khr_subgroup_shuffle)"},
     {"-fp16", take_half, show_half, "float16 by the device's own type (cl_khr_fp16)"},
     {0},
@@ -107,7 +88,7 @@ static void settle(TargetSpec *s)
         s->machine.shared_block = s->machine.shared_unit = s->max_shared;
 }
 
-static const Mech *const mechs[] = {&webgpu_outer, &mech_scalar, MECHS_SHUFFLE, NULL};
+static const Mech *const mechs[] = {&mech_outer, &mech_scalar, MECHS_SHUFFLE, NULL};
 
 const Target target_opencl = {
     .name = "opencl",

@@ -6,6 +6,7 @@
  * they are for. */
 #include <dlfcn.h>
 #include <stdlib.h>
+#include "rt/one_queue.h"
 #include "target/opencl/rt/opencl.h"
 #include "target/opencl/rt/cl.h"
 
@@ -37,10 +38,6 @@ typedef struct { /* a launch, kept to be repeated */
     uint64_t arg[ARGS_MOST];
 } Dispatch;
 
-typedef struct {
-    VEC(Dispatch) list;
-} Graph;
-
 static struct {
 #define X(result, name, arguments) result(*name) arguments;
     CL_FUNCTIONS(X)
@@ -49,7 +46,6 @@ static struct {
     char options[160]; /* of every program */
     pthread_mutex_t lock; /* of the list of allocations */
     VEC(Memory) memory;
-    Graph *capture; /* NULL: launches are launched */
     int *flag;      /* of assertions */
     const Program *asserts; /* was launched since the flag was looked at; NULL: none was */
     char error[1024]; /* what NOT_HELD and OTHER say */
@@ -472,143 +468,42 @@ static int run_one(const Dispatch *d)
              : cl.EnqueueNDRangeKernel(cl.queue, d->f->kernel, 3, NULL, all, group, 0, NULL, NULL);
 }
 
+static int run_list(const void *launches, int n)
+{
+    const Dispatch *list = launches;
+    int r = 0;
+
+    for (int i = 0; i < n && r == 0; i++)
+        r = run_one(&list[i]);
+    return r;
+}
+
+static OneQueue queue = {.synchronize = synchronize, .run = run_list, .size = sizeof(Dispatch),
+                         .no_memory = CL_OUT_OF_HOST_MEMORY};
+
 static int launch_kernel(const Gpu *g, const DeviceLaunch *l)
 {
     Dispatch d = {.f = l->f};
+    int r;
 
     (void)g;
     memcpy(d.grid, l->grid, sizeof d.grid);
     memcpy(d.block, l->block, sizeof d.block);
     for (int i = 0; i < d.f->k->launch.args.n; i++)
         memcpy(&d.arg[i], l->params[i], sizeof d.arg[i]);
-    if (!cl.capture)
-        return run_one(&d);
-    Dispatch *more = realloc(cl.capture->list.at, (size_t)(cl.capture->list.n + 1) * sizeof *more);
-    if (!more)
-        return CL_OUT_OF_HOST_MEMORY;
-    cl.capture->list.at = more;
-    cl.capture->list.at[cl.capture->list.n++] = d;
-    return 0;
+    return queue_keep(&queue, &d, &r) ? r : run_one(&d);
 }
-
-/* ---- graphs: lists of launches --------------------------------------------------------------- */
-
-static int capture_begin(Handle stream, int mode)
-{
-    (void)stream;
-    (void)mode;
-    cl.capture = calloc(1, sizeof *cl.capture);
-    return cl.capture ? 0 : CL_OUT_OF_HOST_MEMORY;
-}
-
-static int capture_end(Handle stream, Handle *graph)
-{
-    (void)stream;
-    *graph = cl.capture;
-    cl.capture = NULL;
-    return 0;
-}
-
-static int capture_mode(int *mode)
-{
-    (void)mode;
-    return 0;
-}
-
-static int graph_make(Handle *exec, Handle graph, unsigned long long flags)
-{
-    Graph *g = calloc(1, sizeof *g), *from = graph;
-
-    (void)flags;
-    if (!g)
-        return CL_OUT_OF_HOST_MEMORY;
-    *g = *from;
-    *from = (Graph){0};
-    *exec = g;
-    return 0;
-}
-
-static int graph_launch(Handle exec, Handle stream)
-{
-    const Graph *g = exec;
-    int r = 0;
-
-    (void)stream;
-    for (int i = 0; i < g->list.n && r == 0; i++)
-        r = run_one(&g->list.at[i]);
-    return r;
-}
-
-static int graph_drop(Handle exec)
-{
-    Graph *g = exec;
-
-    free(g->list.at);
-    free(g);
-    return 0;
-}
-
-/* ---- streams and events: one queue, and the host's clock ------------------------------------- */
 
 static int stream_create(Handle *stream, unsigned flags)
 {
     (void)flags;
-    *stream = &cl;
-    return 0;
-}
-
-static int stream_nothing(Handle stream)
-{
-    (void)stream;
-    return 0;
-}
-
-static int stream_wait(Handle stream)
-{
-    (void)stream;
-    return synchronize();
-}
-
-static int event_create(Handle *event, unsigned flags)
-{
-    (void)flags;
-    *event = calloc(1, sizeof(double));
-    return *event ? 0 : CL_OUT_OF_HOST_MEMORY;
-}
-
-static int event_destroy(Handle event)
-{
-    free(event);
-    return 0;
-}
-
-/* Everything before it is done: what lies between two is work of the device and its start. */
-static int event_record(Handle event, Handle stream)
-{
-    (void)stream;
-    int r = synchronize();
-    *(double *)event = now_seconds();
-    return r;
-}
-
-static int event_between(float *ms, Handle from, Handle to)
-{
-    *ms = (float)((*(double *)to - *(double *)from) * 1e3);
+    *stream = &queue;
     return 0;
 }
 
 static int context_get(Handle *context)
 {
     *context = &cl;
-    return 0;
-}
-
-static int prepare(const Gpu *g, Handle f, int64_t shared, int cluster)
-{
-    (void)g;
-    (void)f;
-    (void)shared;
-    (void)cluster;
     return 0;
 }
 
@@ -704,7 +599,6 @@ static const Gpu gpu_record = {
     .error_text = error_text,
     .error_name = error_name,
     .context_get = context_get,
-    .context_set = stream_nothing,
     .synchronize = synchronize,
     .module_unload = module_unload,
     .module_function = module_function,
@@ -716,22 +610,8 @@ static const Gpu gpu_record = {
     .copy_out = copy_out,
     .copy_over = copy_over,
     .stream_create = stream_create,
-    .stream_destroy = stream_nothing,
-    .stream_wait = stream_wait,
-    .capture_begin = capture_begin,
-    .capture_end = capture_end,
-    .capture_mode = capture_mode,
-    .graph_make = graph_make,
-    .graph_launch = graph_launch,
-    .graph_drop = graph_drop,
-    .graph_free = graph_drop,
-    .event_create = event_create,
-    .event_destroy = event_destroy,
-    .event_record = event_record,
-    .event_wait = stream_nothing,
-    .event_between = event_between,
     .module_load = module_load,
-    .function_prepare = prepare,
+    ONE_QUEUE,
     .owner = owner,
     .launch = launch_kernel,
 };
@@ -802,13 +682,6 @@ static Status build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, con
     return STATUS_OK;
 }
 
-static double peak(const Gpu *g, DType t)
-{
-    (void)g;
-    (void)t;
-    return 0;
-}
-
 extern const Runtime runtime_opencl;
 const Runtime runtime_opencl = {
     .name = "opencl",
@@ -822,7 +695,7 @@ const Runtime runtime_opencl = {
     .build = build,
     .bundle = &opencl_bundle,
     .open = opencl_open,
-    .peak = peak,
+    .peak = device_peak_unknown,
     .load = load,
     DEVICE_RUNS_BUT_LOAD,
 };
