@@ -20,3 +20,7 @@ TL_DEVICE void tl_share_nibble_threadgroup(threadgroup void *base, int64_t i, in
         next = (was & ~(15u << shift)) | (uint32_t(v) & 15u) << shift;
     } while (!atomic_compare_exchange_weak_explicit(word, &was, next, memory_order_relaxed, memory_order_relaxed));
 }
+
+/* The number of an assertion that does not hold. */
+#define TL_FLAG(i) device atomic_int *tl_failed [[buffer(i)]],
+#define TL_FAIL(number) atomic_store_explicit(tl_failed, number, memory_order_relaxed)

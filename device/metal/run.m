@@ -73,6 +73,16 @@ static id<MTLComputePipelineState> tl_pipeline(id<MTLLibrary> library, NSString 
     return made;
 }
 
+/* Where a thread leaves the number of an assertion that does not hold. */
+static id<MTLBuffer> tl_flag;
+
+static inline void tl_look_at_flag(void)
+{
+    const int number = *(const int *)[tl_flag contents];
+    if (number)
+        tl_stop("an assertion failed", [NSString stringWithFormat:@"see \"// tl_failed %d\" in kernel.metal", number]);
+}
+
 /* Which elements of an 8 x 8 matrix a lane holds is documented nowhere: asked of the GPU itself. */
 static void tl_check_lanes(void)
 {
@@ -119,6 +129,7 @@ static void tl_open(int argc, char **argv, MTLLanguageVersion version, int matri
         tl_stop("there is no GPU that Metal knows", nil);
     tl_queue = [tl_device newCommandQueue];
     tl_pipelines = [[NSMutableDictionary alloc] init];
+    tl_flag = [tl_device newBufferWithLength:sizeof(int) options:MTLResourceStorageModeShared];
     if (matrices)
         tl_check_lanes();
     NSString *path = [[[NSString stringWithUTF8String:argv[0]] stringByDeletingLastPathComponent] stringByAppendingPathComponent:@"kernel.metal"];

@@ -52,43 +52,68 @@ template <class T> TL_DEVICE T tl_lane_up(T x, int32_t lane, int32_t by, int32_t
 TL_DEVICE uint64_t tl_ballot(bool yes) { return uint64_t(simd_vote::vote_t(simd_ballot(yes))); }
 TL_DEVICE uint64_t tl_active() { return uint64_t(simd_vote::vote_t(simd_active_threads_mask())); }
 
+/* Lanes that come by with the same number; all of them if all have it. */
+TL_DEVICE uint32_t tl_match_any(int64_t x)
+{
+    const uint32_t here = uint32_t(tl_active());
+    uint32_t r = 0;
+    for (int32_t i = 0; i < 32; i++)
+        r |= uint32_t(tl_take(x, i) == x) << i;
+    return r & here;
+}
+
+TL_DEVICE uint32_t tl_match_all(int64_t x)
+{
+    const uint32_t r = tl_match_any(x);
+    return r == uint32_t(tl_active()) ? r : 0u;
+}
+
+/* Of the lanes that there are, the last of a block may be fewer: the first joins all and tells them. */
+TL_DEVICE bool tl_is_there(int32_t lane) { return (tl_active() >> lane & 1u) != 0; }
+
 template <class T> TL_DEVICE T tl_warp_sum(T x, int32_t lane)
 {
-    for (int32_t by = 16; by > 0; by /= 2)
-        x = x + tl_take(x, lane ^ by);
-    return x;
+    for (int32_t by = 16; by > 0; by /= 2) {
+        const T y = tl_take(x, lane ^ by);
+        x = tl_is_there(lane ^ by) ? (x + y) : x;
+    }
+    return tl_take(x, 0);
 }
 
 template <class T> TL_DEVICE T tl_warp_max(T x, int32_t lane)
 {
     for (int32_t by = 16; by > 0; by /= 2) {
         const T y = tl_take(x, lane ^ by);
-        x = x > y || y != y ? x : y;
+        x = tl_is_there(lane ^ by) ? (x > y || y != y ? x : y) : x;
     }
-    return x;
+    return tl_take(x, 0);
 }
 
 template <class T> TL_DEVICE T tl_warp_min(T x, int32_t lane)
 {
     for (int32_t by = 16; by > 0; by /= 2) {
         const T y = tl_take(x, lane ^ by);
-        x = x < y || y != y ? x : y;
+        x = tl_is_there(lane ^ by) ? (x < y || y != y ? x : y) : x;
     }
-    return x;
+    return tl_take(x, 0);
 }
 
 template <class T> TL_DEVICE T tl_warp_and(T x, int32_t lane)
 {
-    for (int32_t by = 16; by > 0; by /= 2)
-        x = x & tl_take(x, lane ^ by);
-    return x;
+    for (int32_t by = 16; by > 0; by /= 2) {
+        const T y = tl_take(x, lane ^ by);
+        x = tl_is_there(lane ^ by) ? (x & y) : x;
+    }
+    return tl_take(x, 0);
 }
 
 template <class T> TL_DEVICE T tl_warp_or(T x, int32_t lane)
 {
-    for (int32_t by = 16; by > 0; by /= 2)
-        x = x | tl_take(x, lane ^ by);
-    return x;
+    for (int32_t by = 16; by > 0; by /= 2) {
+        const T y = tl_take(x, lane ^ by);
+        x = tl_is_there(lane ^ by) ? (x | y) : x;
+    }
+    return tl_take(x, 0);
 }
 
 /* ---- C += A B of 8 x 8 matrices, of which a lane holds two elements each ---------------------------- */

@@ -247,6 +247,9 @@ TL_ATOMIC_INTS(threadgroup, int)
 TL_ATOMIC_INTS(threadgroup, uint)
 #endif
 
+#define TL_FLAG(i)
+#define TL_FAIL(number) tl_host->fail()
+
 /* ---- matrices of a SIMD-group ------------------------------------------------------------------------ */
 
 /* Two neighbours of a row in each lane; Apple's specification leaves open which, its MLX knows. */

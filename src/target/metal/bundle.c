@@ -71,6 +71,12 @@ static int tensor_index(const Func *f, const Buffer *b)
     BUG(true, "'%s' is no parameter", b->name);
 }
 
+/* The state of the printer, which sees its first member. */
+typedef struct {
+    Emit e;
+    bool asserts; /* the last argument of some kernel is a flag, which others do not look at */
+} Host;
+
 static void put_kernel(Emit *e, const Kernel *k)
 {
     emit_line(e, "{");
@@ -93,6 +99,8 @@ static void put_kernel(Emit *e, const Kernel *k)
         emit_line(e, "const %s tl_a%d = (%s)%s;", type, i, type, var_name(e, a->var));
         emit_line(e, "[tl_to setBytes:&tl_a%d length:sizeof tl_a%d atIndex:%d];", i, i, i);
     }
+    if (((Host *)e)->asserts)
+        emit_line(e, "[tl_to setBuffer:tl_flag offset:0 atIndex:%d];", k->launch.args.n);
     emit_line(e, "tl_end(tl_to, tl_grid, %d, %d, %d);", MAX(k->threads[0], 1) + k->extra_threads,
               MAX(k->threads[1], 1), MAX(k->threads[2], 1));
     e->indent--;
@@ -215,6 +223,8 @@ static void put_main(Emit *e, const TargetBundle *b)
     emit_line(e, "[commands waitUntilCompleted];");
     emit_line(e, "if ([commands error])\n                tl_stop(\"%s failed\", [[commands error] "
               "localizedDescription]);", b->name);
+    if (strstr(b->text, "\n// tl_failed "))
+        emit_line(e, "tl_look_at_flag();");
     emit_line(e, "printf(\"%s: %%.3f ms\\n\", 1e3 * ([commands GPUEndTime] - [commands "
               "GPUStartTime]));", b->name);
     e->indent = 2;
@@ -226,12 +236,14 @@ static void put_main(Emit *e, const TargetBundle *b)
 static void put_program(const TargetBundle *b, Str *out)
 {
     Func *f = b->func;
-    Emit e = {.func = f, .ir = f->ir, .spec = b->spec, .say = &host_dialect, .out = out,
-              .arena = b->arena, .names = names_of(b->arena), .facts = facts_new(f->ir)};
+    Host h = {.e = {.func = f, .ir = f->ir, .spec = b->spec, .say = &host_dialect, .out = out,
+                    .arena = b->arena, .names = names_of(b->arena), .facts = facts_new(f->ir)},
+              .asserts = strstr(b->text, "\n// tl_failed ") != NULL};
+    Emit *e = &h.e;
 
-    name_for_c(e.names);
-    name_reserve(e.names, "times");
-    name_reserve(e.names, "commands");
+    name_for_c(e->names);
+    name_reserve(e->names, "times");
+    name_reserve(e->names, "commands");
     str_printf(out,
                "/* run.m -- runs %s of kernel.metal on a Mac, made by tilelang %s for %s.\n *\n"
                " *     clang -fobjc-arc -framework Foundation -framework Metal run.m -o run\n"
@@ -241,15 +253,15 @@ static void put_program(const TargetBundle *b, Str *out)
                b->name, b->version, b->spec->text);
     str_puts(out, (const char *)device_metal_run_m);
     str_printf(out, "static id<MTLBuffer> tl_tensor[%d];\n", f->params.n + f->workspaces.n + 1);
-    put_numbers(&e, true);
+    put_numbers(e, true);
     str_puts(out, "\nstatic int tl_launches(id<MTLCommandBuffer> tl_commands)\n{\n");
-    e.indent = 1;
-    emit_stmt(&e, f->body);
+    e->indent = 1;
+    emit_stmt(e, f->body);
     for (int i = 0; !f->body && i < f->kernels.n; i++)
-        put_kernel(&e, f->kernels.at[i]);
+        put_kernel(e, f->kernels.at[i]);
     str_puts(out, "    return 0;\n}\n\n");
-    e.indent = 0;
-    put_main(&e, b);
+    e->indent = 0;
+    put_main(e, b);
 }
 
 void metal_bundle(const TargetBundle *b)

@@ -54,6 +54,24 @@ static void emit_sync(Emit *e, const Stmt *s)
               metal_of(e)->ordered ? "mem_flags::mem_device | " : "");
 }
 
+/* A cluster is blocks side by side: what its blocks do together is refused. */
+static void emit_cluster(Emit *e, const Stmt *s)
+{
+    if (cuda_cluster_size(e->k) > 1)
+        refuse_call(e, s);
+    if (s->u.call.which != INTRIN_CLUSTER_ARRIVE) /* who waits meets the others then */
+        emit_line(e, "threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);");
+}
+
+static void emit_rank(Emit *e, const Stmt *s)
+{
+    const int *n = e->k->cluster;
+
+    emit_bind(e, s->u.call.bind, NULL);
+    str_printf(e->out, "int32_t(tl_block.x %% %d + tl_block.y %% %d * %d + "
+               "tl_block.z %% %d * %d);\n", n[0], n[1], n[0], n[2], n[0] * n[1]);
+}
+
 /* ---- values between lanes -------------------------------------------------------------------- */
 
 static void emit_exchanged(Emit *e, const Expr *x)
@@ -97,6 +115,16 @@ static void emit_of_warp(Emit *e, const Stmt *s, const char *fn)
     str_puts(e->out, ");\n");
 }
 
+static void emit_match(Emit *e, const Stmt *s, const char *fn)
+{
+    if (dtype_is_float((DType)s->u.call.arg[0]->type))
+        refuse_call(e, s);
+    emit_bind(e, s->u.call.bind, NULL);
+    str_printf(e->out, "%s(int64_t(", fn);
+    emit_loose(e, s->u.call.arg[0]);
+    str_puts(e->out, "));\n");
+}
+
 static const struct {
     Intrin which;
     const char *fn;
@@ -114,6 +142,8 @@ static const struct {
     {INTRIN_WARP_MIN, "tl_warp_min", emit_of_warp},
     {INTRIN_WARP_AND, "tl_warp_and", emit_of_warp},
     {INTRIN_WARP_OR, "tl_warp_or", emit_of_warp},
+    {INTRIN_MATCH_ANY, "tl_match_any", emit_match},
+    {INTRIN_MATCH_ALL, "tl_match_all", emit_match},
 };
 
 static bool emit_between_lanes(Emit *e, const Stmt *s)
@@ -179,16 +209,19 @@ void metal_call(Emit *e, const Stmt *s)
     if (is_nothing(s->u.call.which) || emit_between_lanes(e, s))
         return;
     switch (s->u.call.which) {
+    case INTRIN_CLUSTER_WAIT:
+    case INTRIN_CLUSTER_SYNC:
+    case INTRIN_CLUSTER_ARRIVE: emit_cluster(e, s); break;
     case INTRIN_SYNC_THREADS: emit_sync(e, s); break;
     case INTRIN_SYNC_WARP:
         emit_line(e, "simdgroup_barrier(%smem_flags::mem_threadgroup);",
                   metal_of(e)->ordered ? "mem_flags::mem_device | " : "");
         break;
     case INTRIN_ACTIVEMASK:
-    case INTRIN_BLOCK_RANK:
         emit_bind(e, s->u.call.bind, NULL);
-        str_puts(e->out, s->u.call.which == INTRIN_ACTIVEMASK ? "tl_active();\n" : "0;\n");
+        str_puts(e->out, "tl_active();\n");
         break;
+    case INTRIN_BLOCK_RANK: emit_rank(e, s); break;
     case INTRIN_ELECT: emit_elect(e, s); break;
     case INTRIN_RNG_INIT:
     case INTRIN_RNG_RAND:

@@ -123,6 +123,21 @@ static void emit_instr(Emit *e, const Stmt *s)
     str_puts(e->out, ");\n");
 }
 
+/* A thread cannot end the launch, nor leave where others wait: it puts the number of what does not
+ * hold in a flag, which is read when the launch is over, and goes on. */
+static void emit_fail(Emit *e, const Stmt *s)
+{
+    Metal *m = metal_of(e);
+    Str *out = e->out;
+
+    str_printf(&m->asserts, "// tl_failed %d ", ++m->nassert);
+    e->out = &m->asserts;
+    emit_assert_text(e, s);
+    e->out = out;
+    str_putc(&m->asserts, '\n');
+    str_printf(e->out, "TL_FAIL(%d);\n", m->nassert);
+}
+
 /* No long long: 64-bit numbers end in L. */
 static void put_integer(Str *out, DType t, int64_t v)
 {
@@ -152,6 +167,7 @@ static const Dialect dialect = {
     .ffs = {"tl_ffs", "tl_ffs64"},
     .fns = "tl_fns",
     .declare = emit_decl,
+    .fail = emit_fail,
     .loop = cuda_emit_for,
     .store = emit_any_store,
     .atomic = metal_atomic,
@@ -183,6 +199,13 @@ static bool see_addresses(const Stmt *s, void *arg)
     return true;
 }
 
+static void check_arguments(Emit *e, Kernel *k, int n)
+{
+    if (n > BUFFERS_MOST)
+        diag_fail(k->diag, k->span, "this kernel has %d arguments; %s takes %d [unsupported-here]",
+                  n, e->spec->text, BUFFERS_MOST);
+}
+
 static void check_kernel(Emit *e, Kernel *k)
 {
     const Uses *u = &cuda_of(e)->u;
@@ -191,12 +214,7 @@ static void check_kernel(Emit *e, Kernel *k)
     if (u->together)
         diag_fail(k->diag, k->span, "blocks that wait for each other have no meaning on target %s "
                   "[unsupported-here]", e->spec->text);
-    if (cuda_cluster_size(k) > 1)
-        diag_fail(k->diag, k->span, "clusters of blocks have no meaning on target %s "
-                  "[unsupported-here]", e->spec->text);
-    if (k->launch.args.n > BUFFERS_MOST)
-        diag_fail(k->diag, k->span, "this kernel has %d arguments; %s takes %d [unsupported-here]",
-                  k->launch.args.n, e->spec->text, BUFFERS_MOST);
+    check_arguments(e, k, k->launch.args.n);
     for (int i = 0; i < k->launch.args.n; i++) {
         const KernelArg *a = &k->launch.args.at[i];
         if ((a->buf ? a->buf->type : a->var->type) == DT_F64)
@@ -209,7 +227,7 @@ static void check_kernel(Emit *e, Kernel *k)
                   (long long)k->machine->shared_block);
 }
 
-static void emit_head(Emit *e, Kernel *k)
+static void emit_head(Emit *e, Kernel *k, bool flag)
 {
     if (k->prelude)
         str_printf(e->out, "%s\n", k->prelude);
@@ -224,6 +242,8 @@ static void emit_head(Emit *e, Kernel *k)
                        var_name(e, a->var));
         str_printf(e->out, " [[buffer(%d)]],\n", i);
     }
+    if (flag)
+        str_printf(e->out, "    TL_FLAG(%d)\n", k->launch.args.n);
     if (k->arena_bytes > 0)
         str_puts(e->out, "    threadgroup uchar *tl_shared [[threadgroup(0)]],\n");
     str_puts(e->out, "    uint3 tl_block [[threadgroup_position_in_grid]],\n"
@@ -251,22 +271,11 @@ static void emit_indices(Emit *e, Kernel *k)
                       axis[d]);
 }
 
-static void emit_kernel(Metal *m, Kernel *k)
+static void emit_body_of(Metal *m, Kernel *k)
 {
     Cuda *c = &m->c;
     Emit *e = &c->e;
-    const Stmt *lowered = k->body;
 
-    e->k = k;
-    legalise(e);
-    k->body = cuda_fix_slots(c, k->body);
-    uses_collect(&c->u, e, k, k->body);
-    c->copies = 1;
-    metal_orders(m, k->body);
-    k->launch.symbol = name_for(e->names, k, k->name);
-    uses_launch(&c->u, k);
-    check_kernel(e, k);
-    emit_head(e, k);
     e->indent = 1;
     emit_indices(e, k);
     for (int i = 0; i < k->buffers.n; i++)
@@ -278,9 +287,34 @@ static void emit_kernel(Metal *m, Kernel *k)
     emit_stmt(e, k->body);
     e->indent = 0;
     emit_line(e, "}\n");
-    k->body = lowered; /* the simulator runs what was not legalised */
 }
 
+static void emit_kernel(Metal *m, Kernel *k)
+{
+    Cuda *c = &m->c;
+    Emit *e = &c->e;
+    const Stmt *lowered = k->body;
+    Str *out = e->out, body;
+    int first = m->nassert;
+
+    e->k = k;
+    legalise(e);
+    k->body = cuda_fix_slots(c, k->body);
+    uses_collect(&c->u, e, k, k->body);
+    c->copies = 1;
+    metal_orders(m, k->body);
+    k->launch.symbol = name_for(e->names, k, k->name);
+    uses_launch(&c->u, k);
+    check_kernel(e, k);
+    str_init(&body, e->arena);
+    e->out = &body;
+    emit_body_of(m, k);
+    e->out = out;
+    check_arguments(e, k, k->launch.args.n + (m->nassert > first)); /* with the flag */
+    emit_head(e, k, m->nassert > first);
+    str_putn(out, body.s, body.n);
+    k->body = lowered; /* the simulator runs what was not legalised */
+}
 /* Words of MSL and of its library that C does not have. */
 static const char *const words[] = {
     "kernel", "device", "constant", "threadgroup", "thread", "threadgroup_imageblock", "vertex",
@@ -315,6 +349,7 @@ void metal_emit(Func *f, const TargetSpec *spec, Str *out)
     str_init(&body, a);
     str_init(&text, a);
     str_init(&e->decls, a);
+    str_init(&m.asserts, a);
     map_init_text(&e->routines, a);
     name_for_c(e->names);
     for (int i = 0; i < COUNT(words); i++)
@@ -326,5 +361,7 @@ void metal_emit(Func *f, const TargetSpec *spec, Str *out)
     str_printf(out, "/* %s, made by tilelang for %s */\n", f->name, spec->text);
     paste(a, spec, text.s, out);
     str_puts(out, "/* ---- kernels ---- */\n\n"); /* tests compare what follows */
+    if (m.asserts.n)
+        str_printf(out, "%s\n", m.asserts.s);
     str_putn(out, text.s, text.n);
 }

@@ -10,6 +10,8 @@ enum { LANES = 32, BUFFERS_MOST = 31 };
 typedef struct {
     Cuda c;
     bool ordered; /* barriers order global memory too: the kernel at hand reads what it writes */
+    Str asserts;  /* what T.device_assert says, by number */
+    int nassert;
 } Metal;
 static inline Metal *metal_of(Emit *e) { return (Metal *)e; }
 

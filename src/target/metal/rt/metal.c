@@ -13,14 +13,6 @@ static Status find(Arena *a, Compiler *c, const char **why)
     return STATUS_OK;
 }
 
-static Status build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why)
-{
-    (void)c;
-    (void)why;
-    *out = (Module){.assembly = arena_strndup(a, s->source, s->nsource), .log = ""};
-    return STATUS_OK;
-}
-
 static Status open_device(Arena *a, Gpu **gpu, const char **why)
 {
     (void)a;
@@ -29,13 +21,6 @@ static Status open_device(Arena *a, Gpu **gpu, const char **why)
            "library; `tl build --target metal -o DIR` writes one with a program that runs it on a "
            "Mac, `tl verify --sim --text` runs it here [no-metal]";
     return STATUS_TOOL;
-}
-
-static double peak(const Gpu *g, DType t)
-{
-    (void)g;
-    (void)t;
-    return 0;
 }
 
 extern const Runtime runtime_metal;
@@ -48,8 +33,8 @@ const Runtime runtime_metal = {
     .line_info = "",
     .by_name = true,
     .find = find,
-    .build = build,
+    .build = device_takes_text,
     .open = open_device,
-    .peak = peak,
+    .peak = device_peak_unknown,
     DEVICE_RUNS,
 };
