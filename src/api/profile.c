@@ -1,4 +1,5 @@
-/* profile.c -- stamps of a profiled kernel, or spans of the simulator's model, become a timeline.
+/* profile.c -- stamps of a profiled kernel, spans of the simulator's model, or samples of a CPU's
+ * threads become a timeline.
  *
  * Blocks are processes, warps are threads; times are microseconds from the first stamp of all, or
  * cycles of the model. */
@@ -35,8 +36,10 @@ typedef struct {
 typedef struct {
     tl_kernel *k;
     Arena *a;
-    const char *symbol, *unit;
-    int warps, own; /* own: warps of the kernel itself, the rest is the producer's */
+    const char *symbol, *unit, *word; /* word: what a lane is */
+    const char *role[2];
+    int warps, own; /* own: warps of the first role, the rest is of the second: the producer's */
+    int runs;
     Site site[PROFILE_SITES];
     Lane *lane;     /* [block * warps + warp] */
     VEC(Span1) spans;
@@ -120,7 +123,14 @@ static void read_trace(Timeline *t, const uint64_t *record)
 
 static const char *lane_name(const Timeline *t, int warp)
 {
-    return arena_printf(t->a, "warp %d%s", warp, warp >= t->own ? " (producer)" : "");
+    bool second = warp >= t->own;
+    return second ? arena_printf(t->a, "%s %d (%s)", t->word, warp, t->role[1])
+                  : arena_printf(t->a, "%s %d", t->word, warp);
+}
+
+static bool has_roles(const Timeline *t)
+{
+    return t->own > 0 && t->own < t->warps;
 }
 
 static void put_names(const Timeline *t, Str *out)
@@ -136,8 +146,11 @@ static void put_names(const Timeline *t, Str *out)
         if (l->warp == 0)
             str_printf(out,
                        "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":%lld,\"args\":{\"name\":"
-                       "\"block %lld on SM %lld\"}},\n",
-                       (long long)l->block, (long long)l->block, (long long)l->sm);
+                       "\"%s\"}},\n", (long long)l->block,
+                       !strcmp(t->word, "warp")
+                           ? arena_printf(t->a, "block %lld on SM %lld", (long long)l->block,
+                                          (long long)l->sm)
+                           : "threads of the kernel");
     }
 }
 
@@ -175,11 +188,11 @@ static int blocks_seen(const Timeline *t)
     return MAX(n, 1);
 }
 
-/* Of all warps of a block, in the mean over the blocks seen; by number of the line. */
+/* Of all warps of a block, in the mean over the blocks and runs seen; by number of the line. */
 static LineTimes line_times(const Timeline *t)
 {
     LineTimes l = {0};
-    double blocks = blocks_seen(t);
+    double blocks = (double)blocks_seen(t) * t->runs;
 
     for (int i = 0; i < t->spans.n; i++) {
         const Span1 *s = &t->spans.at[i];
@@ -205,7 +218,8 @@ static void put_lines(const Timeline *t, Str *out)
 
     for (int i = 0; i < l.n; i++)
         all += l.at[i].all;
-    str_printf(out, "by line, all warps of a block\n  %-20s %8s    %%", "line", "all");
+    str_printf(out, "by line, all %ss of a %s\n  %-20s %8s    %%", t->word,
+               t->runs > 1 ? "run" : "block", "line", "all");
     for (int w = 0; w < WORK_OTHER; w++)
         str_printf(out, " %8s", work_table[w].name);
     str_putc(out, '\n');
@@ -217,6 +231,72 @@ static void put_lines(const Timeline *t, Str *out)
             str_printf(out, " %8.2f", l.at[i].sum[w]);
         str_putc(out, '\n');
     }
+}
+
+/* Of one warp of the role, in the mean over its warps, blocks and runs; false: there is none. */
+static bool role_times(const Timeline *t, int role, double *all, double sum[WORK_COUNT], int *warps)
+{
+    int n = 0;
+
+    memset(sum, 0, sizeof *sum * WORK_COUNT);
+    *all = *warps = 0;
+    for (int w = role ? t->own : 0; w < (role ? t->warps : MIN(t->own, t->warps)); w++) {
+        bool seen = false;
+        for (int b = 0; b < PROFILE_BLOCKS; b++) {
+            const Lane *l = &t->lane[b * t->warps + w];
+            if (!l->seen)
+                continue;
+            seen = true;
+            n += t->runs;
+            *all += l->last - l->first;
+            for (int i = 0; i < WORK_COUNT; i++)
+                sum[i] += l->sum[i];
+        }
+        *warps += seen;
+    }
+    *all /= MAX(n, 1);
+    for (int i = 0; i < WORK_COUNT; i++)
+        sum[i] /= MAX(n, 1);
+    return n > 0;
+}
+
+static void put_split(Str *out, const char *name, double all, const double *sum)
+{
+    str_printf(out, "  %-20s %8.2f", name, all);
+    for (int i = 0; i < WORK_OTHER; i++)
+        str_printf(out, " %8.2f %4.0f", sum[i], all > 0 ? 100 * sum[i] / all : 0);
+    str_putc(out, '\n');
+}
+
+static void put_roles(const Timeline *t, Str *out)
+{
+    double all, sum[WORK_COUNT];
+    int warps;
+
+    if (!has_roles(t))
+        return;
+    str_printf(out, "by role, one %s of it in the mean\n", t->word);
+    for (int role = 0; role < 2; role++)
+        if (role_times(t, role, &all, sum, &warps))
+            put_split(out, arena_printf(t->a, "%s (%d)", t->role[role], warps), all, sum);
+}
+
+static void put_role_summary(const Timeline *t, Str *out)
+{
+    double all, sum[WORK_COUNT];
+    int warps, n = 0;
+
+    str_puts(out, ",\"roles\":[");
+    for (int role = 0; role < 2; role++) {
+        if (!role_times(t, role, &all, sum, &warps))
+            continue;
+        str_printf(out, "%s\n{\"role\":\"%s\",\"%ss\":%d", n++ ? "," : "",
+                   has_roles(t) ? t->role[role] : t->word, t->word, warps);
+        for (int w = 0; w < WORK_OTHER; w++)
+            str_printf(out, ",\"%s\":%.4f", work_table[w].name, sum[w]);
+        str_putc(out, '}');
+    }
+    str_putc(out, ']');
 }
 
 /* What another profile is compared with. */
@@ -232,7 +312,9 @@ static void put_summary(const Timeline *t, Str *out)
             str_printf(out, ",\"%s\":%.4f", work_table[w].name, l.at[i].sum[w]);
         str_putc(out, '}');
     }
-    str_puts(out, "]},\n");
+    str_putc(out, ']');
+    put_role_summary(t, out);
+    str_puts(out, "},\n");
 }
 
 static void put_json(const Timeline *t, Str *out)
@@ -296,8 +378,8 @@ static void put_svg(const Timeline *t, Str *out)
 
 static void put_table(const Timeline *t, Str *out)
 {
-    str_printf(out, "%s: %s of each warp, mean over the blocks seen\n  %-20s %8s", t->symbol,
-               t->unit, "", "all");
+    str_printf(out, "%s: %s of each %s, mean over the %s seen\n  %-20s %8s", t->symbol, t->unit,
+               t->word, t->runs > 1 ? "runs" : "blocks", "", "all");
     for (int w = 0; w < WORK_OTHER; w++)
         str_printf(out, " %8s    %%", work_table[w].name);
     str_putc(out, '\n');
@@ -308,18 +390,18 @@ static void put_table(const Timeline *t, Str *out)
             const Lane *l = &t->lane[b * t->warps + w];
             if (!l->seen)
                 continue;
-            n++;
+            n += t->runs;
             all += l->last - l->first;
             for (int i = 0; i < WORK_COUNT; i++)
                 sum[i] += l->sum[i];
         }
         if (n == 0 || all <= 0)
             continue;
-        str_printf(out, "  %-20s %8.2f", lane_name(t, w), all / n);
-        for (int i = 0; i < WORK_OTHER; i++)
-            str_printf(out, " %8.2f %4.0f", sum[i] / n, 100 * sum[i] / all);
-        str_putc(out, '\n');
+        for (int i = 0; i < WORK_COUNT; i++)
+            sum[i] /= n;
+        put_split(out, lane_name(t, w), all / n, sum);
     }
+    put_roles(t, out);
 }
 
 /* ---- the entry ------------------------------------------------------------------------------- */
@@ -346,7 +428,8 @@ static void tell_kernel(ProfileCall *q, const Kernel *n)
     const Runtime *rt;
     const char *array = arena_printf(k->arena, "tl_trace_%s", n->launch.symbol);
 
-    *t = (Timeline){.k = k, .a = k->arena, .symbol = n->launch.symbol, .unit = "us"};
+    *t = (Timeline){.k = k, .a = k->arena, .symbol = n->launch.symbol, .unit = "us",
+                    .word = "warp", .role = {"consumer", "producer"}, .runs = 1};
     t->ghz = gpu_facts(context_device(k->ctx, &rt))->clock_khz * 1e-6;
     if (!read_kernel(t, source))
         recover_throw(STATUS_USER, "'%s' was not compiled with -profile [not-profiled]", t->symbol);
@@ -362,7 +445,7 @@ static void tell_kernel(ProfileCall *q, const Kernel *n)
     put_lines(t, &q->table);
 }
 
-/* ---- by the model ---------------------------------------------------------------------------- */
+/* ---- spans of others ------------------------------------------------------------------------- */
 
 static int site_of(Timeline *t, int *nsite, Work w, int line)
 {
@@ -391,28 +474,30 @@ static void take_span(Timeline *t, int *nsite, const SimSpan *s)
 }
 
 /* Texts in `a`; of no spans: there are no threads. */
-void profile_tell(tl_kernel *k, const SimSpans *spans, Arena *a, ProfileTexts *out)
+void profile_tell(tl_kernel *k, const ProfileSpans *s, Arena *a, ProfileTexts *out)
 {
     Timeline *t = NEW(a, Timeline);
     Str json, svg, table;
     int nsite = 0;
 
-    if (spans->n == 0)
+    if (s->all.n == 0)
         recover_throw(STATUS_USER, "'%s' has no threads to be timed: the model is for GPUs "
                       "[not-profiled]", k->build.func->name);
-    *t = (Timeline){.k = k, .a = a, .symbol = k->build.func->kernels.at[0]->launch.symbol,
-                    .unit = "cycles of a model", .model = true, .own = INT_MAX};
-    for (int i = 0; i < spans->n; i++) {
-        t->warps = MAX(t->warps, spans->at[i].warp + 1);
-        if (spans->at[i].producer)
-            t->own = MIN(t->own, spans->at[i].warp);
+    *t = (Timeline){.k = k, .a = a, .symbol = k->build.func->kernels.at[0]->name,
+                    .unit = s->unit, .word = s->lane, .role = {s->role[0], s->role[1]},
+                    .runs = s->runs, .model = s->model, .own = INT_MAX};
+    for (int i = 0; i < s->all.n; i++) {
+        t->warps = MAX(t->warps, s->all.at[i].warp + 1);
+        if (s->all.at[i].producer)
+            t->own = MIN(t->own, s->all.at[i].warp);
     }
     t->lane = NEWN(a, Lane, PROFILE_BLOCKS * t->warps + 1);
-    for (int i = 0; i < spans->n; i++)
-        take_span(t, &nsite, &spans->at[i]);
+    for (int i = 0; i < s->all.n; i++)
+        take_span(t, &nsite, &s->all.at[i]);
     str_init(&json, a);
     str_init(&svg, a);
     str_init(&table, a);
+    str_puts(&table, s->head);
     put_json(t, &json);
     put_svg(t, &svg);
     put_table(t, &table);
@@ -448,11 +533,8 @@ static void tell_work(void *arg)
         tell_kernel(q, f->kernels.at[0]);
 }
 
-tl_status tl_kernel_profile(tl_kernel *k, const tl_tensor *args, int narg, const char **json,
-                            const char **svg, const char **table)
+static tl_status profile_gpu(tl_kernel *k, const tl_tensor *args, int narg, ProfileTexts *out)
 {
-    if (!k || (narg > 0 && !args))
-        return call_null(k ? k->ctx : NULL);
     ProfileCall q = {.k = k, .args = args, .narg = narg};
 
     pthread_mutex_lock(&k->lock);
@@ -465,11 +547,24 @@ tl_status tl_kernel_profile(tl_kernel *k, const tl_tensor *args, int narg, const
     pthread_mutex_lock(&k->lock);
     s = protect(k->ctx, NULL, tell_work, &q);
     pthread_mutex_unlock(&k->lock);
+    *out = (ProfileTexts){q.json.s, q.svg.s, q.table.s};
+    return s;
+}
+
+tl_status tl_kernel_profile(tl_kernel *k, const tl_tensor *args, int narg, const char **json,
+                            const char **svg, const char **table)
+{
+    ProfileTexts t = {0};
+
+    if (!k || (narg > 0 && !args))
+        return call_null(k ? k->ctx : NULL);
+    bool threads = machine_has(&k->request.spec.machine, HAS_THREADS);
+    tl_status s = threads ? profile_gpu(k, args, narg, &t) : profile_cpu(k, args, narg, &t);
     if (json)
-        *json = q.json.s;
+        *json = t.json;
     if (svg)
-        *svg = q.svg.s;
+        *svg = t.svg;
     if (table)
-        *table = q.table.s;
+        *table = t.table;
     return s;
 }

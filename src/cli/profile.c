@@ -1,6 +1,14 @@
 /* profile.c -- tl profile: what the warps of a GPU kernel do when; where a CPU spends its time. */
 #include <stdlib.h>
-#include "cli/profile.h"
+#include "cli/cli.h"
+
+typedef struct {
+    CommonOptions common;
+    OptList in;
+    const char *json, *svg, *csv, *against;
+    int64_t seed;
+    bool ncu, sim;
+} ProfileOptions;
 
 static const Opt opts[] = {
     COMMON_OPTS(ProfileOptions, common),
@@ -61,7 +69,7 @@ static int write_files(Job *j, const ProfileOptions *o, const char *json, const 
 
 /* ---- two profiles ---------------------------------------------------------------------------- */
 
-const char *const work_names[WORK_COUNT] = {"copy", "matrix", "wait", "compute"};
+static const char *const work_names[] = {"copy", "matrix", "wait", "compute"};
 
 static double number_of(const JsonValue *v, const char *key)
 {
@@ -72,7 +80,7 @@ static double number_of(const JsonValue *v, const char *key)
 static double line_sum(const JsonValue *line)
 {
     double sum = 0;
-    for (int i = 0; i < WORK_COUNT; i++)
+    for (int i = 0; i < COUNT(work_names); i++)
         sum += number_of(line, work_names[i]);
     return sum;
 }
@@ -85,18 +93,43 @@ static const JsonValue *find_line(const JsonValue *lines, double number)
     return NULL;
 }
 
-static void put_change(const JsonValue *now, const JsonValue *before)
+static const JsonValue *find_role(const JsonValue *roles, const char *name)
+{
+    for (const JsonValue *r = roles ? roles->first : NULL; r; r = r->next)
+        if (!strcmp(json_get_text(r, "role", ""), name))
+            return r;
+    return NULL;
+}
+
+static void put_change(const char *name, const JsonValue *now, const JsonValue *before)
 {
     double a = line_sum(before), b = line_sum(now);
 
-    printf("  %-8.0f %10.2f %10.2f %+8.1f%%", number_of(now ? now : before, "line"), a, b,
-           a > 0 ? 100 * (b / a - 1) : 100.0);
-    for (int i = 0; i < WORK_COUNT; i++) {
+    printf("  %-10s %10.2f %10.2f %+8.1f%%", name, a, b, a > 0 ? 100 * (b / a - 1) : 100.0);
+    for (int i = 0; i < COUNT(work_names); i++) {
         double by = number_of(now, work_names[i]) - number_of(before, work_names[i]);
         if (by > 0.005 || by < -0.005)
             printf("  %s %+.2f", work_names[i], by);
     }
     printf("\n");
+}
+
+static void put_line_change(Arena *a, const JsonValue *now, const JsonValue *before)
+{
+    double line = number_of(now ? now : before, "line");
+    put_change(line > 0 ? arena_printf(a, "%.0f", line) : "-", now, before);
+}
+
+/* Times of one warp of each role. */
+static void compare_roles(const JsonValue *old, const JsonValue *fresh)
+{
+    for (const JsonValue *r = fresh ? fresh->first : NULL; r; r = r->next) {
+        const char *name = json_get_text(r, "role", "");
+        put_change(name, r, find_role(old, name));
+    }
+    for (const JsonValue *r = old ? old->first : NULL; r; r = r->next)
+        if (!find_role(fresh, json_get_text(r, "role", "")))
+            put_change(json_get_text(r, "role", ""), NULL, r);
 }
 
 static const JsonValue *read_profile(Arena *a, const char *text, size_t n)
@@ -122,25 +155,14 @@ static int compare(Job *j, const char *file, const char *json)
         return fail_text(EXIT_USER, "%s has times in %s, this profile in %s", file,
                          json_get_text(before, "unit", ""), json_get_text(now, "unit", ""));
     const JsonValue *old = json_get(before, "lines"), *fresh = json_get(now, "lines");
-    printf("against %s, %s\n  %-8s %10s %10s\n", file, json_get_text(now, "unit", ""), "line",
+    printf("against %s, %s\n  %-10s %10s %10s\n", file, json_get_text(now, "unit", ""), "line",
            "before", "now");
     for (const JsonValue *l = fresh->first; l; l = l->next)
-        put_change(l, find_line(old, number_of(l, "line")));
+        put_line_change(j->arena, l, find_line(old, number_of(l, "line")));
     for (const JsonValue *l = old ? old->first : NULL; l; l = l->next)
         if (!find_line(fresh, number_of(l, "line")))
-            put_change(NULL, l);
-    return EXIT_OK;
-}
-
-int profile_end(Job *j, const ProfileOptions *o, const char *json)
-{
-    const char *why = "";
-    int code = o->against ? compare(j, o->against, json) : EXIT_OK;
-
-    if (code != EXIT_OK || !o->json)
-        return code;
-    if (file_write(j->arena, o->json, json, strlen(json), &why) != STATUS_OK)
-        return fail_text(EXIT_MACHINE, "%s", why);
+            put_line_change(j->arena, NULL, l);
+    compare_roles(json_get(before, "roles"), json_get(now, "roles"));
     return EXIT_OK;
 }
 
@@ -158,7 +180,20 @@ static int profile_sim(Job *j, const ProfileOptions *o, tl_kernel *k, Arguments 
     if (s != TL_OK)
         return fail_with(j->ctx, s);
     fputs(table, stdout);
-    printf("a model: latencies of no machine, the kernel's own schedule\n");
+    printf("a model: latencies of no machine, no caches; the schedule and the bank conflicts are "
+           "the kernel's own\n");
+    return tell(j, o, json, svg);
+}
+
+static int profile_host(Job *j, const ProfileOptions *o, tl_kernel *k, Arguments *a)
+{
+    const char *json, *svg, *table;
+    tl_status s = tl_kernel_profile(k, a->at, a->n, &json, &svg, &table);
+
+    if (s != TL_OK)
+        return fail_with(j->ctx, s);
+    fputs(table, stdout);
+    printf("wait: without a processor, or between blocks and runs\n");
     return tell(j, o, json, svg);
 }
 
@@ -204,8 +239,8 @@ static int run(void *options, int nargs, const char **args)
         return ncu_run(o->csv, target, nargs, args);
     bool cpu = !o->sim && !strncmp(target, "cpu", 3);
     if (!o->sim && !cpu && strncmp(target, "cuda", 4))
-        return fail_text(EXIT_USER, "tl profile is for --target cuda or cpu, or --sim, not %s",
-                         target);
+        return fail_text(EXIT_USER, "tl profile is for --target cuda or cpu, not %s; with --sim a "
+                         "model of any target is profiled", target);
     o->common.target = target;
     if (cpu)
         keep_lines(o);
@@ -219,7 +254,7 @@ static int run(void *options, int nargs, const char **args)
         code = task_fill(&task, o->seed);
     if (code == EXIT_OK)
         code = o->sim ? profile_sim(&task.job, o, task.kernel, &task.args)
-               : cpu ? profile_cpu(&task.job, o, task.kernel, &task.args)
+               : cpu ? profile_host(&task.job, o, task.kernel, &task.args)
                       : profile(&task.job, o, task.kernel, stamped, &task.args);
     tl_kernel_free(stamped);
     task_close(&task);
@@ -236,11 +271,11 @@ const Verb verb_profile = {
         "much slower the stamps make it.  Waiting for matrix work in flight counts as matrix\n"
         "work.  The files have every span of eight blocks, up to 510 a warp.\n\n"
         "    tl profile gemm.py M=4096 N=4096 K=4096 dtype=float16 --svg gemm.svg\n\n"
-        "--target cpu runs the kernel for a while, looks now and then where its threads are, and\n"
-        "prints the time of each line (--json keeps it).\n\n"
+        "--target cpu runs the kernel for a while and looks now and then where each of its\n"
+        "threads is: the same tables and files, by thread.\n\n"
         "--sim needs no GPU: the lowered kernel runs in the simulator, and a model of latencies\n"
         "(figures of no machine) says who waits for which copy, barrier or product.  --against\n"
-        "compares with a profile that was written before, line by line.\n\n"
+        "compares with a profile that was written before, line by line and role by role.\n\n"
         "    tl profile gemm.py M=256 --sim --target 'cuda -arch=sm_90a' --json a.json\n"
         "    tl profile gemm.py M=256 num_stages=4 --sim --target 'cuda -arch=sm_90a' "
         "--against a.json\n\n"

@@ -1,4 +1,4 @@
-"""kernel.profile: what warps spend their time on, by the simulator's model."""
+"""kernel.profile: what warps spend their time on, by the simulator's model; what threads of a CPU do, as they run."""
 import os
 import tempfile
 import unittest
@@ -26,6 +26,46 @@ def product(M, N, K, stages):
     return main
 
 
+@tilelang.jit(target="cuda -arch=sm_80")
+def spread(step):
+    """Threads of a warp read shared memory so many words apart."""
+    @T.prim_func
+    def main(X: T.Tensor((32 * step,), "float32"), Y: T.Tensor((32,), "float32")):
+        with T.Kernel(1, threads=32):
+            tx = T.get_thread_binding()
+            s = T.alloc_shared((32 * step,), "float32")
+            total = T.alloc_var("float32", init=0)
+            for i in T.serial(step):
+                s[i * 32 + tx] = X[i * 32 + tx]
+            T.sync_threads()
+            for i in T.serial(32):
+                total += s[tx * step + i]
+            Y[tx] = total
+
+    return main
+
+
+@tilelang.jit(target="cpu")
+def products(M, N, K):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float32"), B: T.Tensor((K, N), "float32"), D: T.Tensor((N, N), "float32"),
+             C: T.Tensor((M, N), "float32")):
+        with T.Kernel(T.ceildiv(M, 64), threads=128) as bx:
+            a = T.alloc_shared((64, K), "float32")
+            b = T.alloc_shared((K, N), "float32")
+            d = T.alloc_shared((N, N), "float32")
+            x = T.alloc_fragment((64, N), "float32")
+            y = T.alloc_fragment((64, N), "float32")
+            T.copy(A[bx * 64, 0], a)
+            T.copy(B, b)
+            T.copy(D, d)
+            T.gemm(a, b, x, clear_accum=True)
+            T.gemm(x, d, y, clear_accum=True)
+            T.copy(y, C[bx * 64, 0])
+
+    return main
+
+
 def total(profile):
     return sum(sum(x.values()) for x in profile.lines.values())
 
@@ -45,6 +85,36 @@ class ProfileTest(unittest.TestCase):
         self.assertGreater(total(few), 1.2 * total(many))
         work = {k: sum(x[k] for x in many.lines.values()) for k in ("copy", "matrix", "wait", "compute")}
         self.assertTrue(all(v > 0 for v in work.values()), work)
+
+    def test_roles(self):
+        roles = self.profile(4).roles
+        self.assertEqual(set(roles), {"producer", "consumer"})
+        self.assertEqual(roles["producer"]["matrix"], 0)
+        self.assertGreater(roles["consumer"]["matrix"], 0)
+
+    def test_bank_conflicts_take_time(self):
+        few, many = (spread(n).profile(np.ones(32 * n, "float32"), np.zeros(32, "float32")) for n in (33, 32))
+        self.assertGreater(total(many), 1.5 * total(few))
+
+    def test_tensors_are_added_to_once(self):
+        X, Y = np.ones(32 * 32, "float32"), np.zeros(32, "float32")
+        spread(32).profile(X, Y)
+        np.testing.assert_array_equal(Y, np.full(32, 32, "float32"))
+
+    def test_products_of_a_cpu_are_told_apart(self):
+        rng = np.random.default_rng(0)
+        A, B, D = (rng.standard_normal(s).astype("float32") for s in ((512, 512), (512, 128), (128, 128)))
+        C = np.zeros((512, 128), "float32")
+        p = products(512, 128, 512).profile(A, B, D, C)
+        np.testing.assert_allclose(C, A @ B @ D, rtol=1e-3, atol=1e-1)
+        self.assertEqual(p.unit, "us")
+        matrix = [n for n, x in p.lines.items() if x["matrix"] > 0]
+        with open(__file__, encoding="utf-8") as f:
+            text = f.read().split("\n")
+        self.assertEqual([text[n - 1].strip() for n in matrix],
+                         ["T.gemm(a, b, x, clear_accum=True)", "T.gemm(x, d, y, clear_accum=True)"])
+        self.assertIn('"ph":"X"', p.trace)
+        self.assertTrue(set(p.roles) <= {"caller", "worker", "thread"}, p.roles)
 
     def test_saved_and_compared(self):
         few, many = self.profile(2), self.profile(4)
