@@ -169,24 +169,19 @@ static void complete_module(Question *q, const char *module)
     }
 }
 
-static bool named_before(const Outline *o, int i)
-{
-    for (int j = 0; j < i; j++)
-        if (!strcmp(o->at[j].name, o->at[i].name))
-            return true;
-    return false;
-}
-
 static void complete_names(Question *q, const Outline *o)
 {
     static const char *const words[] = {"for",    "in",    "if",     "elif", "else",
                                         "with",   "as",    "def",    "return", "while",
                                         "import", "from",  "True",   "False", "None"};
+    Map told;
 
+    map_init_text(&told, q->s->arena);
     for (int i = 0; i < o->n; i++) {
         const Bound *b = &o->at[i];
-        if (line_of(q) < b->from || line_of(q) > b->to || named_before(o, i))
+        if (line_of(q) < b->from || line_of(q) > b->to || map_has(&told, b->name))
             continue;
+        map_set(&told, b->name, b);
         int kind = b->func ? ITEM_FUNCTION : b->module ? ITEM_MODULE : ITEM_VARIABLE;
         put_item(q->out, b->name, kind, b->kind, NULL);
     }

@@ -41,7 +41,8 @@ typedef struct {
     Document *docs;
     char *target; /* of malloc */
     bool utf8;    /* columns are bytes; else units of UTF-16 */
-    bool shut;
+    bool begun, shut;
+    const JsonValue *asked; /* the id of the request at hand; NULL: none, or it is answered */
 } Server;
 
 
@@ -79,7 +80,11 @@ typedef struct {
     Span span;
     int32_t from, to;
 } Bound;
-typedef VEC(Bound) Outline;
+typedef struct {
+    Bound *at;
+    int n, cap;
+    Map by_name; /* text -> Places: where in `at`, in the order of the text */
+} Outline;
 
 Outline outline(Arena *a, Names *names, const Source *src);
 /* The binding that a use on this line means; NULL: none. */

@@ -7,14 +7,22 @@ typedef struct {
     int32_t from, to; /* lines of the function around */
 } Walk;
 
+typedef VEC(int) Places;
+enum { BEHIND_MOST = 256 }; /* names bound behind a use that are looked at */
+
 static void walk_body(Walk *w, AstStmt *const *body, int n);
 
 static void bind(Walk *w, Bound b)
 {
     b.from = w->from;
     b.to = w->to;
-    if (b.name)
-        vec_push(w->arena, &w->all, b);
+    if (!b.name)
+        return;
+    Places *p = map_get(&w->all.by_name, b.name);
+    if (!p)
+        map_set(&w->all.by_name, b.name, p = NEW(w->arena, Places));
+    vec_push(w->arena, p, w->all.n);
+    vec_push(w->arena, &w->all, b);
 }
 
 static void bind_target(Walk *w, const Ast *t)
@@ -126,6 +134,7 @@ Outline outline(Arena *a, Names *names, const Source *src)
     Diag d;
 
     diag_init(&d, a);
+    map_init_text(&w.all.by_name, a);
     if (recover_open(&r) == 0) {
         AstModule *m = parse_module(a, names, &d, src);
         walk_body(&w, m->body, m->nbody);
@@ -134,19 +143,37 @@ Outline outline(Arena *a, Names *names, const Source *src)
     return w.all;
 }
 
+static bool is_seen(const Bound *b, int32_t line)
+{
+    return line >= b->from && line <= b->to;
+}
+
+/* How many of the places are bound at or before the line. */
+static int places_before(const Outline *o, const Places *p, int32_t line)
+{
+    int from = 0, to = p->n;
+
+    while (from < to) {
+        int mid = (from + to) / 2;
+        o->at[p->at[mid]].span.line <= line ? (from = mid + 1) : (to = mid);
+    }
+    return from;
+}
+
 /* The innermost function that binds it; there, the last line that does so before the use. */
 const Bound *outline_find(const Outline *o, const char *name, int32_t line)
 {
+    const Places *p = map_get(&o->by_name, name);
     const Bound *best = NULL;
 
-    for (int i = 0; i < o->n; i++) {
-        const Bound *b = &o->at[i];
-        if (strcmp(b->name, name) || line < b->from || line > b->to)
-            continue;
-        bool inner = !best || b->from > best->from;
-        bool nearer = best && b->from == best->from && b->span.line <= line &&
-                      b->span.line >= best->span.line;
-        if (inner || nearer)
+    if (!p)
+        return NULL;
+    int before = places_before(o, p, line);
+    for (int i = before - 1; i >= 0 && !best; i--)
+        best = is_seen(&o->at[p->at[i]], line) ? &o->at[p->at[i]] : NULL;
+    for (int i = before; i < MIN(p->n, before + BEHIND_MOST); i++) {
+        const Bound *b = &o->at[p->at[i]];
+        if (is_seen(b, line) && (!best || b->from > best->from))
             best = b;
     }
     return best;

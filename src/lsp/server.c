@@ -260,18 +260,34 @@ static void answer(Server *s, const JsonValue *m, AnswerFn *fn)
     send_text(out.s, out.n);
 }
 
+/* Why nothing is answered now; NULL: it is. */
+static const char *out_of_order(const Server *s, bool begin, int *code)
+{
+    *code = s->begun || begin ? -32600 : -32002;
+    return s->shut              ? "the server was shut down"
+           : begin && s->begun  ? "the server was initialized before"
+           : !begin && !s->begun ? "the server is not initialized"
+                                 : NULL;
+}
+
 static void request(Server *s, const JsonValue *m, const char *method)
 {
     const JsonValue *id = json_get(m, "id");
+    bool begin = !strcmp(method, "initialize");
+    int code;
+    const char *why = out_of_order(s, begin, &code);
     Json j;
     Str out;
 
+    if (why) {
+        send_error(s, id, code, why);
+        return;
+    }
     for (int i = 0; i < COUNT(questions); i++)
         if (!strcmp(questions[i].method, method)) {
             answer(s, m, questions[i].answer);
             return;
         }
-    bool begin = !strcmp(method, "initialize");
     if (!begin && strcmp(method, "shutdown")) {
         send_error(s, id, -32601, "no such method");
         return;
@@ -282,6 +298,7 @@ static void request(Server *s, const JsonValue *m, const char *method)
         initialize(s, json_get(m, "params"), &j);
     else
         json_string(&j, "result", NULL);
+    s->begun = true;
     s->shut |= !begin;
     json_end(&j, '}');
     send_text(out.s, out.n);
@@ -345,11 +362,13 @@ static bool take_message(Server *s, const char *text, size_t n)
         return false;
     if (!json_get(m, "id"))
         return notice(s, method, json_get(m, "params"));
+    s->asked = json_get(m, "id");
     request(s, m, method);
+    s->asked = NULL;
     return false;
 }
 
-/* A fault of ours is one answer that is missing, not the end. */
+/* A fault of ours is one answer that is an error, not the end. */
 static bool handle(Server *s, const char *text, size_t n)
 {
     Recover r;
@@ -358,8 +377,14 @@ static bool handle(Server *s, const char *text, size_t n)
     if (recover_open(&r) == 0) {
         done = take_message(s, text, n);
         recover_close(&r);
-    } else
+    } else {
         fprintf(stderr, "tl lsp: %s\n", r.text);
+        if (s->asked && recover_open(&r) == 0) {
+            send_error(s, s->asked, -32603, "a fault of the server: see what it printed");
+            recover_close(&r);
+        }
+        s->asked = NULL;
+    }
     arena_reset(s->arena, (ArenaMark){0});
     return done;
 }
