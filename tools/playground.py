@@ -15,6 +15,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FILES = [("Softmax", "softmax.py", "M=16 N=64"), ("RMS norm", "rms_norm.py", "M=16 N=256"), ("Product (GEMM)", "gemm.py", "gemm M=128 N=128 K=64 dtype=float16"),
          ("Attention", "flash_attention.py", "S=64 H=1 D=64"), ("Transpose", "transpose.py", "M=64 N=96"), ("Swiglu", "swiglu.py", ""),
          ("Sort", "sort.py", ""), ("Weights of 4 bits", "w4a16_gemm.py", "")]
+PIECE = 96 * 1024  # of the compiler; a multiple of 4
 TENSOR = '''import tilelang as tl
 
 
@@ -53,7 +54,8 @@ def examples():
 def page(wasm):
     parts = {name: read("web/" + name) for name in ("page.css", "page.js", "wasi.js", "worker.js")}
     parts["examples"] = json.dumps(examples()).replace("<", "\\u003c")
-    parts["tl.wasm"] = base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()
+    packed = base64.b64encode(gzip.compress(wasm, 9, mtime=0)).decode()
+    parts["tl.wasm"] = "\n".join(f'<script>feed({text})</script>' for text in [*(f'"{packed[i:i + PIECE]}"' for i in range(0, len(packed), PIECE)), ""])
     return re.sub(r"/\*([\w.]+)\*/", lambda m: parts.get(m.group(1), m.group(0)), read("web/page.html"))
 
 

@@ -1,15 +1,9 @@
 /* main.c -- tl in a browser: the verbs that need no other program. */
 #include <stdlib.h>
-#include "cli/profile.h"
+#include "cli/cli.h"
 
 static const Verb *const verbs[] = {&verb_run,     &verb_verify,  &verb_build, &verb_dump, &verb_layout,
                                     &verb_explain, &verb_targets, &verb_prove, &verb_profile};
-
-int profile_cpu(Job *j, const ProfileOptions *o, tl_kernel *k, Arguments *a)
-{
-    (void)j, (void)o, (void)k, (void)a;
-    return fail_text(EXIT_USER, "a browser runs no code of a CPU: choose a GPU");
-}
 
 static int call(Arena *a, int argc, char **argv)
 {

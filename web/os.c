@@ -1,4 +1,4 @@
-/* os.c -- what stands for base/proc.c, base/pool.c, base/switch.c and api/twin.c in a browser, and the half of
+/* os.c -- what stands for base/proc.c, base/pool.c, base/switch.c, api/twin.c and api/profile_cpu.c in a browser, and the half of
  * setjmp that clang leaves to the library.
  *
  * Stacks of coroutines are the browser's (promises that a call of ours waits for); the part of a
@@ -59,6 +59,14 @@ void switch_to(Context *from, Context *to)
     __asm__ volatile("local.get %0\n global.set __stack_pointer" : : "r"(sp));
 }
 
+/* ---- profiles of a CPU: there is no code of one -------------------------------------------------- */
+
+tl_status profile_cpu(tl_kernel *k, const tl_tensor *args, int narg, ProfileTexts *out)
+{
+    (void)k, (void)args, (void)narg, (void)out;
+    return TL_EUSER;
+}
+
 /* ---- the twin: its text needs a C compiler ------------------------------------------------------ */
 
 const Runtime runtime_twin = {.name = "twin", .by_name = true};
@@ -111,6 +119,17 @@ Status proc_call(int (*fn)(void *), void *arg, double seconds, int *exit_code)
     (void)seconds;
     *exit_code = fn(arg);
     return STATUS_OK;
+}
+
+/* Nobody forks here, and there is one thread. */
+void fork_lock_open(ForkLock *l)
+{
+    (void)l;
+}
+
+void fork_lock_close(ForkLock *l)
+{
+    (void)l;
 }
 
 int guard_call(void (*fn)(void *), void *arg)

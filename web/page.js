@@ -18,16 +18,16 @@ function element(tag, attributes = {}, ...inside) {
 
 // ---- the compiler -------------------------------------------------------------------------------
 
-// The page holds the compiler as text: gzip, then base64.
-async function unpack() {
-    const raw = atob($("wasm").textContent.trim()), packed = new Uint8Array(raw.length);
-    for (let i = 0; i < raw.length; i++)
-        packed[i] = raw.charCodeAt(i);
-    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return WebAssembly.compile(await new Response(stream).arrayBuffer());
+// The page holds the compiler as text, gzip in base64, in pieces behind this script: the browser compiles them while the rest comes.
+const unpacking = new DecompressionStream("gzip"), packed = unpacking.writable.getWriter();
+const compiler = WebAssembly.compileStreaming(new Response(unpacking.readable, {headers: {"Content-Type": "application/wasm"}}));
+
+// A piece; none: that was the last.
+function feed(piece) {
+    const done = piece === undefined ? packed.close() : packed.write(Uint8Array.from(atob(piece), (c) => c.charCodeAt(0)));
+    done.catch(() => {});
 }
 
-const compiler = unpack();
 const workerURL = URL.createObjectURL(new Blob([$("worker").textContent], {type: "text/javascript"}));
 let calls = 0;
 
@@ -89,7 +89,7 @@ const TOKENS = new RegExp(String.raw`(?<c>#[^\n]*)|(?<s>"""[^]*?"""|'''[^]*?'''|
     String.raw`|(?<t>\b(?:T|tl|tilelang)\.[\w.]+|@[\w.]+)|(?<n>\b\d[\w.]*)`, "g");
 
 // Emitted text, and the IR.
-const C_TOKENS = /(?<c>^\s*\/\/.*| @\d+:\d+-\d+:\d+$)|(?<s>"(?:\\.|[^"\\])*")|(?<k>^\s*#\s*\w+|\b(?:for|if|else|while|return|const|void|fn|let|var|struct|in|body)\b)|(?<n>\b\d[\w.]*)/g;
+const C_TOKENS = /(?<c>^\s*\/\/.*|\/\*.*?(?:\*\/|$)|^ \* .*| @\d+:\d+-\d+:\d+$)|(?<s>"(?:\\.|[^"\\])*")|(?<k>^\s*#\s*\w+|\b(?:for|if|else|while|return|const|void|fn|let|var|struct|in|body)\b)|(?<n>\b\d[\w.]*)/g;
 
 function tokens(text, by = TOKENS) {
     const out = [];
@@ -112,6 +112,11 @@ function paint() {
         });
     }
     $("paint").replaceChildren(...lines);
+    fit();
+}
+
+// The text that is typed lies over the one that is painted.
+function fit() {
     $("text").style.height = Math.max($("paint").offsetHeight, $("editor").clientHeight) + "px";
     $("text").style.width = Math.max($("paint").offsetWidth, $("editor").clientWidth) + "px";
 }
@@ -153,6 +158,7 @@ function showMessages({code, err, ms}) {
             $("paint").children[m[1] - 1]?.classList.add("bad");
     }
     document.body.dataset.state = code === 0 ? "built" : "failed";
+    document.body.dataset.first ??= performance.now();  // when the first text was compiled
     if (code === 0)
         box.append(element("span", {className: "fine"}, `compiled in ${ms.toFixed(0)} ms`));
 }
@@ -185,6 +191,8 @@ function emitted(source) {
     const pre = element("pre", {className: "code"});
     let line = null, head = true;
     for (const text of source.replace(/\n$/, "").split("\n")) {
+        if (text === '#line 1 "generated"')
+            continue;
         const directive = text.match(/^#line (\d+) /), comment = text.match(/^\s*\/\/ .*\bkernel\.py:(\d+)$/);
         if (directive || comment) {
             line = (directive ?? comment)[1];
@@ -198,7 +206,16 @@ function emitted(source) {
         if (/^}/.test(text))
             head = true;
     }
+    fold(pre);
     return pre;
+}
+
+// What stands before the function of the first line that is tied to the kernel: types and helpers.
+function fold(pre) {
+    const lines = [...pre.children], tied = lines.findIndex((l) => l.dataset.line);
+    const end = lines.findLastIndex((l, i) => i < tied && /^}/.test(l.textContent)) + 1;
+    if (end > 10)
+        pre.prepend(element("details", {}, element("summary", {}, `${end} lines of types and helpers`), ...lines.slice(0, end)));
 }
 
 // The longest common subsequence of lines; texts of thousands of lines are compared by their common ends first.
@@ -299,7 +316,7 @@ async function layoutPane(pane, built) {
         const url = URL.createObjectURL(new Blob([got.files["t.svg"]], {type: "image/svg+xml"}));
         draw.append(element("img", {src: url, alt: "layout of " + pick.value, onload: () => URL.revokeObjectURL(url)}));
         say.textContent = /fragment/.test(built.plans.match(new RegExp(`^  ${pick.value}: .*`, "m"))?.[0] ?? "") ?
-            "a colour for each thread; thread : register" : "a colour for each bank; where the element lies";
+            "a colour for each thread; thread : register" : "a colour for each group of banks; where the element lies";
     };
     if (names.includes(layoutPane.last))
         pick.value = layoutPane.last;
@@ -637,7 +654,7 @@ async function start() {
     }
     edits();
     showTab("code");
-    addEventListener("resize", paint);
+    addEventListener("resize", fit);
     addEventListener("hashchange", async () => { const got = await readLink(location.hash); if (got) open(got); });
     open(await readLink(location.hash).catch(() => null) ?? JSON.parse(remember("tilelang-playground") ?? "null") ?? EXAMPLES[0]);
     if ("serviceWorker" in navigator && /^https?:$/.test(location.protocol))
