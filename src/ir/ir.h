@@ -914,6 +914,7 @@ void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread);
 /* Between the threads of one thread group: what others do is left out. */
 void vary_learn_group(Vary *v, Kernel *k, VarySpreadFn *spread, ThreadGroup group,
                       VaryBranchFn *branch);
+void vary_learn_again(Vary *v); /* more was put into v->bufs */
 bool vary_expr(Vary *v, const Expr *e);  /* NULL: no */
 bool vary_store(Vary *v, const Stmt *s); /* its value, guard or place */
 /* How many iterations a loop has, or which way a branch goes. */

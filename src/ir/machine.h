@@ -35,7 +35,9 @@ enum {
     HAS_TILE_REGS = 1u << 15,   /* both on registers that hold a matrix */
     HAS_SIGNED_DOTS = 1u << 26, /* HAS_BYTE_DOTS where both are signed */
     HAS_QUAD_MMA = 1u << 24,    /* MMAs of four times eight lanes */
+    HAS_BLOCK_VOTES = 1u << 30, /* barriers that count, and, or what the threads bring */
     HAS_PAIR_DOTS = 1u << 23,   /* both for two rows and two columns at once */
+    HAS_ROW_LOOPS = 1u << 27,   /* rows of tiles stay in a cache: loops over them are fused */
 };
 
 enum { GEMM_TN = 1, GEMM_NT = 2 }; /* operands of a GEMM stored K x M, N x K */

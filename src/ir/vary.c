@@ -171,6 +171,16 @@ static void learn(Vary *v, const Stmt *s, bool astray)
     }
 }
 
+void vary_learn_again(Vary *v)
+{
+    int before;
+
+    do {
+        before = v->vars.n + v->bufs.n;
+        learn(v, v->k->body, false);
+    } while (v->vars.n + v->bufs.n != before);
+}
+
 void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread)
 {
     vary_learn_group(v, k, spread, (ThreadGroup){0, 0}, NULL);
@@ -179,8 +189,6 @@ void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread)
 void vary_learn_group(Vary *v, Kernel *k, VarySpreadFn *spread, ThreadGroup group,
                       VaryBranchFn *branch)
 {
-    int before;
-
     *v = (Vary){.k = k, .spread = spread, .group = group, .branch = branch};
     map_init(&v->vars, k->ir->arena);
     map_init(&v->bufs, k->ir->arena);
@@ -188,8 +196,5 @@ void vary_learn_group(Vary *v, Kernel *k, VarySpreadFn *spread, ThreadGroup grou
     for (int d = 0; d < 3; d++)
         if (k->thread[d])
             map_set(&v->vars, k->thread[d], v);
-    do {
-        before = v->vars.n + v->bufs.n;
-        learn(v, k->body, false);
-    } while (v->vars.n + v->bufs.n != before);
+    vary_learn_again(v);
 }

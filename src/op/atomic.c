@@ -134,12 +134,14 @@ static void atomic_simulate(Sim *m, const Stmt *t)
             if (src)
                 si[match.dim[0][i]] = at[i];
         }
+        if (!sim_inside(&to, di))
+            continue;
         if (src) {
             sim_get(m, t, &from, si, &v);
             v = value_cast(src->buf->type, type, v);
         }
-        if (sim_get(m, t, &to, di, &old))
-            sim_put(m, t, &to, di, value_binary(combine[op], type, old, v));
+        sim_get(m, t, &to, di, &old);
+        sim_put(m, t, &to, di, value_binary(combine[op], type, old, v));
     } while (sim_next(match.n, extent, at));
 }
 

@@ -365,6 +365,9 @@ static bool is_outside(const Kernel *k, const Search *s, const Expr *cond)
 
 static bool by_trying(const Kernel *k, Search *s, const Expr *cond)
 {
+    for (int i = 0; i < s->n; i++)
+        if (s->range[i].hi < s->range[i].lo) /* where no thread comes */
+            return false;
     for (int point = 0; point < POINTS; point++) {
         pick_values(s, point);
         settle_names(s);

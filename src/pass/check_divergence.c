@@ -3,7 +3,10 @@
  * An operator of the block under a condition is for those threads that pass it: they must follow
  * each other in whole warps, and agree about loops and branches around it.  Where a vote of each
  * warp decides, nobody knows which warps come by: they may do what each does with its own rows,
- * copies between tensor memory and fragments, and nests that write fragments. */
+ * copies between tensor memory and fragments, and nests that write fragments.
+ *
+ * Where one thread does it for the others (HAS_ONE_THREAD), any of them may come by; but what it
+ * does must be one thing to all of them there too. */
 #include "pass/pass.h"
 #include "pass/thread_group.h"
 
@@ -57,6 +60,8 @@ static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGrou
 
     if (!part)
         return;
+    if (!kernel_on_warps(w->k))
+        inner = NULL; /* any threads can */
     if (inner && !known) {
         refuse(w, s, inner, "which of them come by cannot be said as one range of threads");
         return;
@@ -67,7 +72,7 @@ static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGrou
                             t.first + t.n - 1));
         return;
     }
-    w->who = t;
+    w->who = known ? t : was;
     check_group(w, part);
     w->who = was;
 }
@@ -117,7 +122,7 @@ static void check_around(GroupWalk *w, const Stmt *s)
     }
     const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
     const Stmt *inner = varies && w->who.n != 1 ? find_collective(w->k, body) : NULL;
-    if (inner) {
+    if (inner && kernel_on_warps(w->k)) {
         refuse(w, s, inner, "each of them runs this loop its own number of times");
         return;
     }
@@ -127,14 +132,33 @@ static void check_around(GroupWalk *w, const Stmt *s)
 }
 
 typedef struct {
+    GroupWalk *w;
     Vary *v;
     bool yes;
 } Differs;
 
+/* Where one thread does it for others, indices that are the same for these (`tx // 32` under
+ * `tx < 32`) are one thing; on warps their layout is not known to be. */
+static bool differs(Differs *d, const Expr *e)
+{
+    bool own = e->op == EX_VAR || e->op == EX_EXTERN ||
+               (e->op == EX_LOAD && map_has(&d->v->bufs, buffer_root(e->u.buf)));
+
+    if (!vary_expr(d->v, e))
+        return false;
+    if (kernel_on_warps(d->w->k))
+        return true;
+    if (group_agrees(d->w, e))
+        return false;
+    for (int i = 0; i < e->nkid && !own; i++)
+        own = differs(d, e->kid[i]);
+    return own;
+}
+
 static bool see_difference(const Expr *e, void *arg)
 {
     Differs *d = arg;
-    d->yes = d->yes || vary_expr(d->v, e);
+    d->yes = d->yes || differs(d, e);
     return false;
 }
 
@@ -178,7 +202,7 @@ static void check_collective(GroupWalk *w, const Stmt *s)
     if (w->who.n == 1 || !is_collective(w->k, s))
         return;
     Vary inside = *group_vary(w);
-    Differs d = {&inside, false};
+    Differs d = {w, &inside, false};
     map_init(&own, w->k->ir->arena);
     stmt_visit(s, see_own, &own);
     inside.vars = others(w->k->ir, &inside.vars, &own);
@@ -231,5 +255,6 @@ void pass_check_divergence(Kernel *k)
         return;
     group_walk_init(&w, k);
     check_group(&w, k->body);
-    group_check_fragments(k);
+    if (kernel_on_warps(k))
+        group_check_fragments(k);
 }

@@ -53,6 +53,8 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
 
     if (s->kind == ST_CALL && s->u.call.which == INTRIN_ALLREDUCE && kernel_on_warps(k))
         return lower_allreduce(k, w->who, s);
+    if (call_votes(s) && kernel_on_warps(k) && !kernel_has(k, HAS_BLOCK_VOTES) && !w->who.n)
+        return lower_votes(k, s);
     if (s->kind == ST_CALL && s->u.call.which == INTRIN_ARRIVE && kernel_has(k, HAS_TENSOR_MEMORY))
         return commit_mmas(k, w->who, s);
     if (s->kind != ST_TILE)

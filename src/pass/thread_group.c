@@ -181,6 +181,26 @@ Vary *group_vary(GroupWalk *w)
     return &t->v;
 }
 
+bool group_agrees(GroupWalk *w, const Expr *e)
+{
+    Kernel *k = w->k;
+    const Expr *own = expr_subst_map(k->ir, e, &w->lets, NULL);
+    int64_t at[3], first = 0, v;
+    Var *vars[3];
+
+    if (own->lanes > 1 || !is_of_thread(k, own))
+        return false;
+    const ExprCode *code = expr_compile(k->ir, vars, thread_vars(k, vars), &own, 1);
+    for (int i = 0; i < group_size(k, w->who); i++) {
+        thread_point(k, w->who.first + i, at);
+        expr_run(code, at, &v);
+        first = i == 0 ? v : first;
+        if (v != first)
+            return false;
+    }
+    return true;
+}
+
 typedef struct {
     GroupWalk *w;
     const Expr *only; /* what of the condition speaks of the thread alone */

@@ -1,5 +1,5 @@
 /* warp_allreduce.c -- one value of every thread, combined over some of the thread indices, for each
- * thread: T.tvm_thread_allreduce, and T.any_of.
+ * thread: T.tvm_thread_allreduce, T.any_of, T.syncthreads_count and its like.
  *
  *     over lanes that follow each other    shuffles
  *     over all threads of whole warps      shuffles, then one value of each warp
@@ -110,7 +110,7 @@ static const Stmt *over_all(All *a, int64_t n)
 
     if (is_power(n) && n <= warp)
         return by_lanes(a, n);
-    if (n % warp == 0)
+    if (warp > 1 && n % warp == 0)
         return stmt_seq(a->ir, by_lanes(a, warp), by_warps(a, n / warp, warp));
     return by_memory(a, n);
 }
@@ -192,6 +192,49 @@ const Stmt *lower_allreduce(Kernel *k, ThreadGroup who, const Stmt *s)
         r = stmt_seq(k->ir, r, by_memory(&a, n));
     return s->u.call.bind
                ? stmt_seq(k->ir, r, stmt_let(k->ir, s->span, s->u.call.bind, scalar_get(k, a.acc)))
+               : r;
+}
+
+/* ---- T.syncthreads_count, _and, _or ---------------------------------------------------------- */
+
+static const struct {
+    Intrin which;
+    const char *combiner;
+} vote_table[] = {
+    {INTRIN_SYNC_COUNT, "sum"},
+    {INTRIN_SYNC_AND, "bitand"},
+    {INTRIN_SYNC_OR, "bitor"},
+};
+
+bool call_votes(const Stmt *s)
+{
+    for (int i = 0; s->kind == ST_CALL && i < COUNT(vote_table); i++)
+        if (vote_table[i].which == s->u.call.which)
+            return true;
+    return false;
+}
+
+const Stmt *lower_votes(Kernel *k, const Stmt *s)
+{
+    Ir *ir = k->ir;
+    All a = {.k = k, .ir = ir, .s = s, .type = DT_I32, .over = {true, true, true}};
+    const Expr *v = s->u.call.arg[VALUE];
+
+    for (int i = 0; i < COUNT(vote_table); i++)
+        if (vote_table[i].which == s->u.call.which)
+            a.word = reduction_find(vote_table[i].combiner);
+    for (int d = 0; d < 3; d++)
+        a.extent[d] = MAX(k->threads[d], 1);
+    a.acc = kernel_scalar(k, "votes", DT_I32, s->span);
+    Buffer *all = kernel_scalar(k, "all", DT_I32, s->span);
+    all->for_all = true;
+    v = expr_cast(ir, DT_I32, expr_binary(ir, EX_NE, v, expr_zero(ir, (DType)v->type)));
+    const Stmt *r = stmt_call(ir, s->span, INTRIN_SYNC_THREADS, 0, NULL, 0, NULL, NULL, NULL);
+    r = stmt_seq(ir, r, scalar_set(k, s->span, a.acc, v));
+    r = stmt_seq(ir, r, over_all(&a, kernel_block_threads(k)));
+    r = stmt_seq(ir, r, scalar_set(k, s->span, all, scalar_get(k, a.acc)));
+    return s->u.call.bind
+               ? stmt_seq(ir, r, stmt_let(ir, s->span, s->u.call.bind, scalar_get(k, all)))
                : r;
 }
 

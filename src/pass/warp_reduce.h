@@ -13,5 +13,8 @@ bool tile_reads_registers(Kernel *k, const Stmt *t); /* what they are made for *
 
 /* warp_allreduce.c: a value of every thread, for every thread. */
 const Stmt *lower_allreduce(Kernel *k, ThreadGroup who, const Stmt *s);
+/* T.syncthreads_count, _and, _or where barriers bring nothing along (HAS_BLOCK_VOTES). */
+bool call_votes(const Stmt *s);
+const Stmt *lower_votes(Kernel *k, const Stmt *s);
 
 #endif

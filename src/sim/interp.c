@@ -68,13 +68,14 @@ static void exec_store(Sim *m, const Stmt *s)
         return;
     }
     index_values(m, s->u.store.buf, s->u.store.at, s->u.store.n, at);
-    Value1 value = value_cast(v->type, s->u.store.buf->type, eval(m, v));
     SimMem *mem = sim_mem(m, s->u.store.buf);
     int64_t i = mem_offset(m, mem, at, s->u.store.n);
     if (m->o.stats)
         stats_access(m, mem, s, i, 1);
-    if (i >= 0)
+    if (i >= 0) { /* what is not stored is not worked out */
+        Value1 value = value_cast(v->type, s->u.store.buf->type, eval(m, v));
         s->u.store.async ? copy_issue(m, mem, i, value) : mem_put(m, mem, i, value);
+    }
     copy_issued(m, s);
 }
 

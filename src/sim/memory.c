@@ -247,6 +247,15 @@ static int64_t region_offset(Sim *m, const SimRegion *r, const int64_t *idx)
     return -1;
 }
 
+bool sim_inside(const SimRegion *r, const int64_t *idx)
+{
+    const SimMem *mem = r->mem;
+    for (int d = 0; d < r->rank; d++)
+        if (r->at[d] + idx[d] < 0 || r->at[d] + idx[d] >= mem->shape[d])
+            return !mem->global; /* an index outside of a tile is reported by who uses it */
+    return true;
+}
+
 bool sim_get(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Value1 *v)
 {
     m->at = at;

@@ -53,6 +53,7 @@ typedef struct {
     Map *needed;
     struct SimStats *stats; /* NULL, or what counts accesses */
     struct SimTimes *times; /* NULL, or what keeps clocks */
+    const struct SimStats *banks; /* for clocks: of a run of the same kernel before; NULL: none */
     SimDebugger *debugger;  /* NULL, or who watches */
     bool (*go_on)(void *);  /* NULL, or asked now and then; false ends the run [interrupted] */
     void *go_on_arg;
@@ -63,6 +64,8 @@ typedef struct {
 typedef struct SimStats SimStats;
 SimStats *stats_new(Arena *a);
 void stats_text(const SimStats *s, Str *out);
+/* Extra wavefronts that an access of the statement to shared memory took, in the mean. */
+double stats_turns(const SimStats *s, const Stmt *at);
 
 /* When warps did what, by a model: times are cycles of no machine (timing.c). */
 typedef enum { SIM_NOTHING, SIM_COPY, SIM_MATRIX, SIM_WAIT, SIM_COMPUTE } SimWork;
@@ -120,6 +123,8 @@ SimRegion sim_region(Sim *m, const Stmt *at, const Region *r);
 SimRegion sim_pair_region(Sim *m, const Stmt *at, const Region *r, int which);
 /* Element at region-relative coordinates.  get: false when outside the buffer (global only; on-chip
  * is an error [out-of-bounds]); put outside a global buffer is dropped. */
+/* Is the element one of the tensor's?  What lies outside is not stored, so it is not read. */
+bool sim_inside(const SimRegion *r, const int64_t *idx);
 bool sim_get(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Value1 *v);
 void sim_put(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Value1 v);
 /* A region as dense doubles or int64s, row-major, and back: for gemm. */

@@ -32,13 +32,35 @@ struct SimStats {
     Site *bucket[BUCKETS];
     VEC(Line) lines;
     const Machine *machine; /* of the kernel that runs */
+    Map turns;              /* Stmt -> Turns: what its shared accesses took */
 };
+
+typedef struct {
+    double accesses, extra;
+} Turns;
 
 SimStats *stats_new(Arena *a)
 {
     SimStats *s = NEW(a, SimStats);
     s->arena = a;
+    map_init(&s->turns, a);
     return s;
+}
+
+static void count_turns(SimStats *s, const Stmt *at, int extra)
+{
+    Turns *t = map_get(&s->turns, at);
+
+    if (!t)
+        map_set(&s->turns, at, t = NEW(s->arena, Turns));
+    t->accesses++;
+    t->extra += extra;
+}
+
+double stats_turns(const SimStats *s, const Stmt *at)
+{
+    const Turns *t = map_get(&s->turns, at);
+    return t ? t->extra / t->accesses : 0;
 }
 
 static Line *line_of(SimStats *s, int line)
@@ -93,8 +115,10 @@ static void count_access(SimStats *s, const Site *site, const WarpAccess *a)
         count_sectors(a, MAX(s->machine->sector_bytes, 1), l);
         return;
     }
+    int extra = bank_conflicts(s->machine, a->address, a->width);
     l->shared++;
-    l->conflicts += bank_conflicts(s->machine, a->address, a->width);
+    l->conflicts += extra;
+    count_turns(s, site->at, extra);
 }
 
 /* ---- lanes put together ---------------------------------------------------------------------- */

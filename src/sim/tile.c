@@ -26,6 +26,8 @@ void sim_copy(Sim *m, const Stmt *t, const Region *src, const Region *dst)
             si[match.dim[SRC][i]] = at[i];
             di[match.dim[DST][i]] = at[i];
         }
+        if (!sim_inside(&to, di))
+            continue;
         if (sim_get(m, t, &from, si, &v))
             v = value_cast(src->buf->type, dst->buf->type, v);
         else

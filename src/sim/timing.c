@@ -3,7 +3,8 @@
  * The figures are those of no machine; they are of the size that large GPUs have.  What the model
  * keeps to is the schedule: who waits for which copy, barrier or product, and what goes on
  * meanwhile.  Threads run one after the other here, so a resource that they share is given to each
- * in equal parts.  Of each warp the first thread that works is written down. */
+ * in equal parts, and bank conflicts are those that a run before has counted, in the mean.  Of each
+ * warp the first thread that works is written down.  There are no caches. */
 #include <math.h>
 #include "sim/machine.h"
 
@@ -74,6 +75,7 @@ void times_until(Sim *m, double when, SimWork w, const Stmt *s)
 typedef struct {
     int operators;
     double global, shared; /* bytes */
+    int nshared;           /* accesses */
     bool reads_global;
 } Cost;
 
@@ -86,6 +88,7 @@ static void add_access(Cost *c, const Buffer *b, int lanes, bool reads)
 {
     c->global += b->scope == MEM_GLOBAL ? bytes_of(b, lanes) : 0;
     c->shared += b->scope == MEM_SHARED ? bytes_of(b, lanes) : 0;
+    c->nshared += b->scope == MEM_SHARED;
     c->reads_global |= reads && b->scope == MEM_GLOBAL;
 }
 
@@ -153,8 +156,10 @@ static void memory_access(Sim *m, const Stmt *s, const Cost *c)
     SimThread *t = m->self;
     int threads = kernel_block_threads(m->k);
     double cycles = c->global * threads / GLOBAL_BYTES + c->shared * threads / SHARED_BYTES;
+    double turns = m->o.banks ? stats_turns(m->o.banks, s) * c->nshared : 0;
     bool copies = c->global > 0 || (s->kind == ST_STORE && s->u.store.async);
 
+    cycles += turns * threads / m->warp; /* each warp's, at the banks that all share */
     if (s->kind == ST_STORE && s->u.store.async) {
         t->landing = MAX(t->landing, t->time) + cycles;
         times_until(m, t->time + shared_by_warps(m, 1), SIM_COPY, s);

@@ -3,6 +3,7 @@
 # verify: :half_copies
 # verify: :two_parts
 # verify: :each_warp --cuda=tile-threads --hip=tile-threads
+# verify: :own_rows --cuda=tile-threads --hip=tile-threads
 import tilelang
 import tilelang.language as T
 
@@ -72,5 +73,25 @@ def each_warp(K=40, warps=4):
             T.mbarrier_wait_parity(here[w], 0)
             if t % 32 == 5:
                 B[w] = s[w, 3] + s[w, K - 1]
+
+    return main
+
+
+# What is the same for the threads of a part is one thing to them.
+@tilelang.jit
+def own_rows(N=64):
+    @T.prim_func
+    def main(A: T.Tensor((2, N), "float32"), B: T.Tensor((2, N), "float32")):
+        with T.Kernel(1, threads=256) as bx:
+            half = T.get_thread_binding() // 128
+            s = T.alloc_shared((2, N), "float32")
+            if half == 0:
+                T.copy(A[half, 0:N], s[half, :])
+                for i in T.Parallel(N):
+                    B[half, i] = s[half, i] + A[half + 1, 0]
+            else:
+                T.copy(A[half, 0:N], s[half, :])
+                for i in T.Parallel(N):
+                    B[half, i] = s[half, i] * 3
 
     return main

@@ -7,6 +7,8 @@
 # verify: :tree N=32
 # verify: :early N=48
 # verify: :counts N=96
+# verify: :agreed
+# verify: :agreed N=128 steps=7
 # verify: :mixed N=64
 # verify: :steps N=64
 # verify: :own_rows
@@ -157,5 +159,26 @@ def own_rows(R=16, C=64, E=8):
                 n[0] += T.if_then_else(mine[2 * i] > 0, 1, 0)
             T.copy(half, B[row, part * (E // 2) : (part + 1) * (E // 2)])
             T.copy(n, N[row, part : part + 1])
+
+    return main
+
+
+# What all threads found together decides whether they meet.
+@tilelang.jit
+def agreed(N=64, steps=4):
+    @T.prim_func
+    def main(X: T.Tensor((steps, N), "int32"), Y: T.Tensor((N,), "int32")):
+        with T.Kernel(1, threads=N) as bx:
+            tx = T.get_thread_binding()
+            s = T.alloc_shared((N,), "int32")
+            total = T.alloc_var("int32", init=0)
+            for k in T.serial(steps):
+                found = T.syncthreads_count(X[k, tx] > 0)
+                if found > N // 2:
+                    s[tx] = X[k, tx]
+                    T.sync_threads()
+                    total = total + s[N - 1 - tx] * found
+                    T.sync_threads()
+            Y[tx] = total
 
     return main

@@ -2,6 +2,7 @@
 # verify: :shuffles --template=unsupported-here
 # verify: :votes
 # verify: :reductions
+# verify: :reductions N=50
 # verify: :lanes N=96
 # verify: :widths
 # verify: :matches

@@ -6,7 +6,8 @@ Tiles of 1 to 257, thread counts that are multiples of 32, chains of copies, fil
 reductions, scans, transposes and T.Parallel nests over shared tiles and fragments, in plain,
 serial and pipelined loops, under conditions and in roles of one warp group.  Values stay bounded and nothing depends on a
 rounding by a step (no comparison of floats, no cast to integers), so two correct compilations
-agree within the tolerance of their dtype.  Seeds over 100000 have the wider grammar of wide.py."""
+agree within the tolerance of their dtype.  Seeds over 100000 have the wider grammar of wide.py, over 1000000 that
+of broad.py."""
 
 import random
 import sys
@@ -14,7 +15,7 @@ import sys
 NICE = (8, 16, 24, 32, 40, 48, 64, 96, 128, 160, 192, 256)
 FLOATS = ("float32", "float16", "bfloat16")
 BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1, "float8_e5m2": 1,
-         "int64": 8, "int32": 4, "int16": 2, "int8": 1, "uint16": 2, "uint8": 1}
+         "int64": 8, "int32": 4, "uint64": 8, "uint32": 4, "bool": 1, "int16": 2, "int8": 1, "uint16": 2, "uint8": 1}
 ELEMENTS = 4096  # of one tile: the simulator runs every thread after every pass
 SHARED_BYTES = 40 * 1024
 PRODUCTS = 48 * 1024
@@ -474,10 +475,15 @@ class Gen:
         return "\n".join(head + self.lines) + "\n"
 
 
-WIDE = 100000  # seeds from here on: the grammar of wide.py
+WIDE = 100000  # seeds over it: the grammar of wide.py
+BROAD = 1000000  # and over this: of broad.py
 
 
 def kernel(seed):
+    if seed > BROAD:
+        import broad
+
+        return broad.Broad(seed).text()
     if seed > WIDE:
         import wide
 
