@@ -20,16 +20,27 @@ static Value each_buffer(BuiltinCall *c, NoteFn *note)
     return value_none();
 }
 
+/* The elements must fill the tensor's memory; large ones are not tried one by one. */
+static void check_tensor(BuiltinCall *c, const Buffer *b, const Layout *l)
+{
+    enum { FEW = 1 << 16 };
+    int64_t points = layout_points(l);
+
+    if (b->stride || b->view_of)
+        arg_fail(c, 0, "'%s' has %s already, and takes no layout [layout-scope]", b->name,
+                 b->stride ? "strides" : "the order of what it is a view of");
+    if (layout_size(l) != points)
+        arg_fail(c, 0, "the layout of '%s' spans %lld elements, the tensor has %lld "
+                 "[layout-shape]", b->name, (long long)layout_size(l), (long long)points);
+    if (points <= FEW && !layout_is_injective(c->ev->ir, l))
+        arg_fail(c, 0, "the layout of '%s' puts two elements in one place [layout-injective]",
+                 b->name);
+}
+
 static void pin_layout(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v)
 {
     int64_t shape[RANK_MOST];
     const Layout *l = v->kind == V_LAYOUT ? v->u.layout : NULL;
-    if (b->scope == MEM_GLOBAL) {
-        /* Callers agree on a tensor's order by its strides alone. */
-        diag_warn(c->ev->diag, c->arg_span[0], "%s: '%s' is a tensor and stays row-major; only "
-                  "tiles have layouts [layout-scope]", call_title(c), b->name);
-        return;
-    }
     if (!buffer_static_shape(b, shape))
         arg_fail(c, 0, "'%s' has no constant shape [tile-shape]", b->name);
     if (v->kind == V_FUNCTION || v->kind == V_METHOD || v->kind == V_BUILTIN)
@@ -61,7 +72,10 @@ static void pin_layout(BuiltinCall *c, Kernel *k, Buffer *b, const Value *v)
                  b->name);
     if (b->scope != MEM_FRAGMENT && layout_is_fragment(l))
         arg_fail(c, 0, "'%s' is not a fragment; it needs a Layout [layout-kind]", b->name);
-    if (!layout_is_fragment(l) && !layout_is_injective(c->ev->ir, l))
+    if (b->scope == MEM_GLOBAL) {
+        check_tensor(c, b, l);
+        vec_push(c->ev->arena, &c->ev->trace->laid, b);
+    } else if (!layout_is_fragment(l) && !layout_is_injective(c->ev->ir, l))
         arg_fail(c, 0, "shared buffer `%s`: a layout must be injective, and two elements both map "
                  "to physical coordinates that are the same [layout-injective]",
                  b->name);

@@ -57,7 +57,7 @@ const Expr *arg_index(const BuiltinCall *c, int i)
     const Expr *e = arg_expr(c, i);
     if (!dtype_is_int(e->type) || e->lanes != 1)
         arg_fail(c, i, "must be an integer, not %s [argument-type]", dtype_name((DType)e->type));
-    return e;
+    return widened(c->ev->ir, e);
 }
 
 const Expr *arg_bool_expr(const BuiltinCall *c, int i)

@@ -23,7 +23,7 @@ static const Expr *loop_bound(BuiltinCall *c, Span at, const Value *v, const cha
     if (!dtype_is_int(e->type) || e->lanes != 1)
         diag_fail(c->ev->diag, at, "%s must be an integer, not %s [argument-type]", what,
                   dtype_name(e->type));
-    return e;
+    return widened(c->ev->ir, e);
 }
 
 /* Arguments `start, stop`: one of them means from 0.  extent is the number of iterations. */

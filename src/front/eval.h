@@ -95,6 +95,7 @@ void mark_outputs(Eval *ev, Span at, Func *f, const Value *out_idx);
 
 /* grid_sync.c: T.sync_grid inside T.Parallel parts the loop. */
 const Stmt *split_at_grid_sync(Kernel *k, const Stmt *body);
+const Stmt *apply_tensor_layouts(Kernel *k, const BufferVec *tensors, const Stmt *body);
 /* thread_body.c */
 void trace_thread_body(Kernel *k); /* lone stores happen once; barriers where they must be */
 

@@ -576,6 +576,8 @@ static RunResult with_kernel(Eval *ev, const With *w, const Frame *f)
     t->build = outer;
     loop_leave(ev, m);
     k->body = split_at_grid_sync(k, build_close(&inner, w->st->span));
+    k->body = apply_tensor_layouts(k, &t->laid, k->body);
+    t->laid.n = 0;
     origins_learn(k);
     trace_thread_body(k);
     trace_emit(ev, stmt_launch(ev->ir, f->span, k));

@@ -205,6 +205,7 @@ struct Trace {
     VEC(int) frames;      /* ids of the open frames, innermost last */
     BufferVec fresh;      /* made by trace_buffer and not named yet */
     BufferVec empties;    /* T.empty tensors in order */
+    BufferVec laid;       /* tensors that T.annotate_layout names in this kernel */
     BufferVec derived;    /* views and tensors over pointers made before T.Kernel; each kernel
                              lists them */
     const struct NameShape *shapes; /* of actual inputs, for T.const */
@@ -278,6 +279,8 @@ Value value_index(Eval *ev, Span at, const Value *v,
  */
 const Expr *to_expr(Eval *ev, Span at, const Value *v,
                     const char *what); /* scalars; MEM_VAR and element regions load */
+/* A place or a count: narrow integers would wrap in what is made of them. */
+const Expr *widened(Ir *ir, const Expr *e);
 void warn_lossy(Eval *ev, Span at, DType t, const Value *v); /* a constant that t cannot hold */
 int64_t to_int(Eval *ev, Span at, const Value *v, const char *what);      /* compile-time int */
 bool to_dtype(Eval *ev, Span at, const Value *v, DType *t, int *lanes,
@@ -404,6 +407,8 @@ typedef struct NameShape {
     DType dtype;         /* DT_NONE: not said */
     const int64_t *stride; /* in elements; NULL: not said */
     int bits; /* of an element as it is stored; 0: as it is declared */
+    const char *const *open; /* of a tensor program: names of extents that stay open, or NULLs;
+                                NULL: as the parameter is annotated */
 } NameShape;
 
 typedef struct LoadRequest {
@@ -420,6 +425,7 @@ typedef struct LoadRequest {
     bool *unused;                /* by `given`: set for names the function does not take, which then
                                     are no error (they may be run-time values); NULL: they are */
     bool open;                   /* T.const stay open as T.dynamic do: one kernel for all sizes */
+    int64_t least;               /* of extents of a tensor program that stay open; 0: 1 */
 } LoadRequest;
 
 /* Run the file, find the function, call the factory with the given knobs, trace.  Throws on error.

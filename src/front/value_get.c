@@ -279,6 +279,11 @@ static int spread_ellipsis(Eval *ev, Span at, const Buffer *b, const Value *give
     return m;
 }
 
+const Expr *widened(Ir *ir, const Expr *e)
+{
+    return dtype_is_int(e->type) && dtype_bits(e->type) < 32 ? expr_cast(ir, DT_I32, e) : e;
+}
+
 static const Expr *index_expr(Eval *ev, Span at, const Buffer *b, const Value *v)
 {
     const Expr *e = to_expr(ev, at, v, arena_printf(ev->arena, "an index of '%s'", b->name));
@@ -287,7 +292,7 @@ static const Expr *index_expr(Eval *ev, Span at, const Buffer *b, const Value *v
     if (!dtype_is_int(e->type))
         diag_fail(ev->diag, at, "an index of '%s' must be an integer, not %s [index-type]", b->name,
                   dtype_name(e->type));
-    return e;
+    return widened(ev->ir, e);
 }
 
 /* A negative constant counts from the end. */

@@ -143,6 +143,8 @@ void layout_print(Str *out, const Layout *l);              /* "(i, j) -> (i // 8
 void layout_print(Str *out, const Layout *l);              /* one line, which layout_read reads */
 const Layout *layout_read(Ir *ir, const char *text, const char **end); /* NULL if malformed */
 void layout_table(Str *out, const Layout *l);              /* text grid */
-void layout_svg(Str *out, const Layout *l, const char *title);
+void layout_svg(Str *out, const Layout *l, const char *title, const char *note); /* NULL: none */
+/* What banks of shared memory make of a tile, in words; NULL: it does not lie there. */
+const char *layout_banks(Arena *a, const Layout *l, const Machine *m, DType type);
 
 #endif

@@ -240,7 +240,36 @@ static void put_facts(Str *out, const Layout *l)
     }
 }
 
-void layout_svg(Str *out, const Layout *l, const char *title)
+/* Extra wavefronts of a warp whose lanes touch `bytes` each: along a row, or each its own row. */
+static int turns(const Layout *l, const Machine *m, int bits, bool rows, int bytes)
+{
+    int64_t address[64];
+    Grid g = grid_of(l, INT32_MAX, INT32_MAX);
+
+    for (int lane = 0; lane < m->lanes; lane++) {
+        int64_t at[RANK_MOST] = {0};
+        bool here = lane < (rows ? g.rows : g.cols);
+        if (here)
+            grid_point(&g, rows ? lane : 0, rows ? 0 : lane, at);
+        address[lane] = here ? layout_eval(l, at) * bits / 8 : -1;
+    }
+    return bank_conflicts(m, address, bytes);
+}
+
+const char *layout_banks(Arena *a, const Layout *l, const Machine *m, DType type)
+{
+    int bits = dtype_bits(type), each = MAX(bits / 8, 1);
+
+    if (layout_is_fragment(l) || m->banks < 1 || m->lanes > 64 || l->rank < 1)
+        return NULL;
+    const char *wide = l->extent[l->rank - 1] * bits < 128 ? "" :
+        arena_printf(a, ", 16 bytes of each row: %d", turns(l, m, bits, true, 16));
+    return arena_printf(a, "bank conflicts when the lanes of a warp touch a row: %d, a column: "
+                        "%d%s", turns(l, m, bits, false, each), turns(l, m, bits, true, each),
+                        wide);
+}
+
+void layout_svg(Str *out, const Layout *l, const char *title, const char *note)
 {
     Grid g = grid_of(l, PICTURE_ROWS, PICTURE_COLS);
     bool cut = g.nrow < g.rows || g.ncol < g.cols;
@@ -259,6 +288,8 @@ void layout_svg(Str *out, const Layout *l, const char *title)
     put_escaped(out, title ? title : l->name ? l->name : "layout");
     str_puts(out, "</text>\n<text x=\"12\" y=\"38\" fill=\"#445\">");
     put_facts(out, l);
+    if (note)
+        str_printf(out, "; %s", note);
     str_puts(out, "</text>\n<text x=\"12\" y=\"52\" fill=\"#667\" font-size=\"9\">");
     put_escaped(out, line.s);
     str_puts(out, "</text></g>\n");
