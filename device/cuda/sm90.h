@@ -30,6 +30,18 @@ TL_DEVICE uint32_t tl_mul_bf16x2(uint32_t a, uint32_t b)
     return r;
 }
 
+/* One thread of the warp, all of which comes by. */
+TL_DEVICE bool tl_elect()
+{
+    uint32_t yes;
+    asm volatile("{\n\t"
+                 ".reg .pred p;\n\t"
+                 "elect.sync _|p, 0xffffffff;\n\t"
+                 "selp.u32 %0, 1, 0, p;\n\t"
+                 "}" : "=r"(yes));
+    return yes;
+}
+
 TL_DEVICE void tl_mbar_wait(uint64_t *bar, int32_t parity)
 {
     uint32_t done = 0;

@@ -18,6 +18,9 @@ namespace tl { TL_DEVICE void __named_barrier_arrive(int32_t id, int32_t threads
     asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
 }}
 
+/* What all lanes have alike, so that the compiler knows it to be so. */
+TL_DEVICE int32_t tl_warp_same(int32_t x) { return __shfl_sync(0xffffffffu, x, 0); }
+
 template <class T> TL_DEVICE uint32_t tl_match_all(uint32_t lanes, T x)
 {
     int32_t all;
@@ -66,6 +69,52 @@ template <class T> TL_DEVICE T tl_warp_or(T x)
     for (int32_t by = 16; by > 0; by /= 2)
         x = x | __shfl_xor_sync(0xffffffffu, x, by);
     return x;
+}
+
+/* Of a warp that is not whole: the first lane joins what there is, and tells the others. */
+template <class T> TL_DEVICE T tl_part_sum(T x, int32_t lane)
+{
+    for (int32_t by = 16; by > 0; by /= 2) {
+        const T y = __shfl_xor_sync(0xffffffffu, x, by);
+        x = (__activemask() >> (lane ^ by) & 1u) != 0u ? (x + y) : x;
+    }
+    return __shfl_sync(0xffffffffu, x, 0);
+}
+
+template <class T> TL_DEVICE T tl_part_max(T x, int32_t lane)
+{
+    for (int32_t by = 16; by > 0; by /= 2) {
+        const T y = __shfl_xor_sync(0xffffffffu, x, by);
+        x = (__activemask() >> (lane ^ by) & 1u) != 0u ? (x > y || y != y ? x : y) : x;
+    }
+    return __shfl_sync(0xffffffffu, x, 0);
+}
+
+template <class T> TL_DEVICE T tl_part_min(T x, int32_t lane)
+{
+    for (int32_t by = 16; by > 0; by /= 2) {
+        const T y = __shfl_xor_sync(0xffffffffu, x, by);
+        x = (__activemask() >> (lane ^ by) & 1u) != 0u ? (x < y || y != y ? x : y) : x;
+    }
+    return __shfl_sync(0xffffffffu, x, 0);
+}
+
+template <class T> TL_DEVICE T tl_part_and(T x, int32_t lane)
+{
+    for (int32_t by = 16; by > 0; by /= 2) {
+        const T y = __shfl_xor_sync(0xffffffffu, x, by);
+        x = (__activemask() >> (lane ^ by) & 1u) != 0u ? (x & y) : x;
+    }
+    return __shfl_sync(0xffffffffu, x, 0);
+}
+
+template <class T> TL_DEVICE T tl_part_or(T x, int32_t lane)
+{
+    for (int32_t by = 16; by > 0; by /= 2) {
+        const T y = __shfl_xor_sync(0xffffffffu, x, by);
+        x = (__activemask() >> (lane ^ by) & 1u) != 0u ? (x | y) : x;
+    }
+    return __shfl_sync(0xffffffffu, x, 0);
 }
 
 /* ---- random numbers: Philox 4x32, 10 rounds, a stream for every thread --------------------------- */

@@ -80,6 +80,14 @@ template <class T> TL_DEVICE T tl_warp_min(T x) { tl_all_lanes(x, y, (x < y || y
 template <class T> TL_DEVICE T tl_warp_and(T x) { tl_all_lanes(x, y, x & y) return x; }
 template <class T> TL_DEVICE T tl_warp_or(T x) { tl_all_lanes(x, y, x | y) return x; }
 
+/* Of a wavefront that is not whole: the first lane joins what there is, and tells the others. */
+#define tl_part_lanes(x, y, join) for (int32_t by = 32; by > 0; by /= 2) { const auto y = tl_shfl_xor(x, by); x = (__activemask() >> (lane ^ by) & 1u) != 0u ? (join) : x; }
+template <class T> TL_DEVICE T tl_part_sum(T x, int32_t lane) { tl_part_lanes(x, y, x + y) return tl_from_lane(x, 0); }
+template <class T> TL_DEVICE T tl_part_max(T x, int32_t lane) { tl_part_lanes(x, y, x > y || y != y ? x : y) return tl_from_lane(x, 0); }
+template <class T> TL_DEVICE T tl_part_min(T x, int32_t lane) { tl_part_lanes(x, y, x < y || y != y ? x : y) return tl_from_lane(x, 0); }
+template <class T> TL_DEVICE T tl_part_and(T x, int32_t lane) { tl_part_lanes(x, y, x & y) return tl_from_lane(x, 0); }
+template <class T> TL_DEVICE T tl_part_or(T x, int32_t lane) { tl_part_lanes(x, y, x | y) return tl_from_lane(x, 0); }
+
 /* Shared memory of a function's own. */
 #define tl_of_workgroup(T, name, n) static __shared__ T name[n]
 

@@ -37,6 +37,7 @@ typedef struct TlKernel {
     void (*run)(void **param); /* one thread */
     int cluster[3];
     int threads_most;
+    int says; /* its language has a word for clusters */
 } TlKernel;
 
 #endif

@@ -21,7 +21,27 @@ static inline float tl_sigmoidf(float x) { return 1 / (1 + expf(-x)); }
 
 /* ---- threads that meet ----------------------------------------------------------------------- */
 
-static inline void barrier(...) { tl_host->meet(0, 0); }
+static inline void barrier() { tl_host->meet(0, 0); }
+
+/* Of n threads: the last to come lets the others go.  Blocks run one after the other. */
+static inline void barrier(int id, int n)
+{
+    static volatile struct {
+        int came, turn;
+    } at[16];
+    int turn = at[id].turn;
+
+    at[id].came = at[id].came + 1;
+    if (at[id].came == n) {
+        at[id].came = 0;
+        at[id].turn = turn + 1;
+    }
+    tl_self->acted = 1;
+    while (at[id].turn == turn)
+        tl_host->look_again();
+    tl_self->looked = 0;
+}
+
 static inline int block_count(int yes) { return (int)tl_host->meet(yes != 0, 0); }
 static inline int block_any(int yes) { return tl_host->meet(yes != 0, 0) != 0; }
 static inline int block_all(int yes)

@@ -42,6 +42,6 @@ template <class... A> static inline void tl_call(void (*f)(A...), void **p)
     tl_call_with(f, p, tl_count<sizeof...(A)>());
 }
 
-#define TL_KERNEL(name, x, y, z, most)                                                             \
+#define TL_KERNEL(name, x, y, z, most, says)                                                       \
     static void tl_run_##name(void **p) { tl_call(name, p); }                                      \
-    extern "C" __attribute__((visibility("default"))) const TlKernel tl_kernel_##name = {tl_run_##name, {x, y, z}, most};
+    extern "C" __attribute__((visibility("default"))) const TlKernel tl_kernel_##name = {tl_run_##name, {x, y, z}, most, says};

@@ -67,14 +67,14 @@ static int module_unload(Handle module)
     return 0;
 }
 
-/* What the text says of its clusters is what the launch expects. */
+/* What the text says of its clusters, if it can, is what the launch expects. */
 static int function_prepare(const Gpu *g, Handle f, int64_t shared, int cluster)
 {
     const TlKernel *k = f;
 
     (void)g;
     (void)shared;
-    return k->cluster[0] * k->cluster[1] * k->cluster[2] == cluster ? 0 : INVALID;
+    return !k->says || k->cluster[0] * k->cluster[1] * k->cluster[2] == cluster ? 0 : INVALID;
 }
 
 static int mem_alloc(DevicePtr *p, size_t n)

@@ -95,8 +95,9 @@ static void see_kernel(Rewrite *t)
             break;
         s = *after == '(' ? strchr(after, ')') + 1 : s + n;
     }
-    str_printf(&t->tail, "TL_KERNEL(%.*s, %d, %d, %d, %d)\n", (int)name_length(s), s, cluster[0],
-               cluster[1], cluster[2], threads);
+    str_printf(&t->tail, "TL_KERNEL(%.*s, %d, %d, %d, %d, %d)\n", (int)name_length(s), s,
+               cluster[0], cluster[1], cluster[2], threads,
+               strstr((const char *)t->d->header, "__cluster_dims__") != NULL);
 }
 
 /* "while (condition) ;" waits by looking again and again: others run meanwhile.  Behind a "}" it is

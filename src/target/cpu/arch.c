@@ -64,7 +64,7 @@ static int64_t last_level_bytes(void)
 /* What plans of GEMMs ask for. */
 static void tell_machine(TargetSpec *s)
 {
-    s->machine.has = HAS_ONE_THREAD | (s->has_vnni ? HAS_BYTE_DOTS : 0) |
+    s->machine.has = HAS_ONE_THREAD | HAS_ROW_LOOPS | (s->has_vnni ? HAS_BYTE_DOTS : 0) |
                      (s->has_bf16 ? HAS_BF16_DOTS : 0) | (s->has_amx ? HAS_TILE_REGS : 0) |
                      (s->has_sdot ? HAS_SIGNED_DOTS : 0) | (s->has_mmla ? HAS_PAIR_DOTS : 0);
 }

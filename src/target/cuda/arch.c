@@ -82,8 +82,9 @@ static bool has_tensor_memory(int level, bool specific)
 
 static uint32_t features(int level, bool specific)
 {
-    return HAS_THREADS | HAS_VECTORS | HAS_HALF_BYTES | HAS_HALF_PAIRS | HAS_ROLES |
-           HAS_PROXY | HAS_OWN_TEXT | (level == VOLTA ? HAS_QUAD_MMA | HAS_PACKED_K : 0) |
+    return HAS_THREADS | HAS_BLOCK_VOTES | HAS_VECTORS | HAS_HALF_BYTES | HAS_HALF_PAIRS |
+           HAS_ROLES | HAS_PROXY | HAS_OWN_TEXT |
+           (level == VOLTA ? HAS_QUAD_MMA | HAS_PACKED_K : 0) |
            (level >= AMPERE ? HAS_ASYNC_COPY | HAS_CUT_FLOAT32 : 0) |
            (level >= ADA ? HAS_BYTE_PAIRS : 0) |
            (level >= HOPPER ? HAS_BULK_COPY | HAS_BF16_PAIRS : 0) |

@@ -173,6 +173,28 @@ static bool is_late(Cuda *c, const Buffer *b)
     return p && map_has(&c->u.bound, p);
 }
 
+static bool is_apart(const Stmt *s, void *arg)
+{
+    (void)arg;
+    return s->kind == ST_ROLE && s->u.role.nthread > 0 && s->u.role.kind != ROLE_CONSUMER;
+}
+
+/* Which warp a thread is of, as roles ask.  By a shuffle, since the assembler takes a comparison of
+ * threadIdx to part the threads of a warp: nothing behind it would be in uniform registers. */
+static void emit_warp(Cuda *c, Kernel *k)
+{
+    if (!stmt_any(k->body, is_apart, NULL))
+        return;
+    emit_indent(&c->e);
+    str_puts(c->e.out, "const int32_t tl_warp = tl_warp_same(");
+    str_puts(c->e.out, k->threads[1] * k->threads[2] == 1 ? "(int32_t)threadIdx.x" : "(");
+    if (k->threads[1] * k->threads[2] > 1) {
+        emit_index(&c->e, thread_in_block(k));
+        str_putc(c->e.out, ')');
+    }
+    str_puts(c->e.out, " / 32);\n");
+}
+
 static void emit_indices(Cuda *c, Kernel *k)
 {
     static const char axis[] = "xyz";
@@ -200,6 +222,7 @@ static void emit_indices(Cuda *c, Kernel *k)
         if (k->thread[d] && map_has(&c->u.seen, k->thread[d]))
             emit_line(&c->e, "const int32_t %s = threadIdx.%c;", var_name(&c->e, k->thread[d]),
                       axis[d]);
+    emit_warp(c, k);
 }
 
 /* Maps of what the kernel's first bulk copies need come while the barriers are set up. */

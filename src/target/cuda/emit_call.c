@@ -4,7 +4,7 @@
  * without bulk copies there are no bytes to announce, without an asynchronous proxy no fence. */
 #include "target/cuda/emit.h"
 
-enum { GROUP = 128, BARRIER_TOP = 15, BARRIERS_OWN = 8 };
+enum { WARP = 32, GROUP = 128, BARRIER_TOP = 15, BARRIERS_OWN = 8 };
 
 NORETURN void cuda_refuse(Cuda *c, const Stmt *s, const char *what)
 {
@@ -381,6 +381,36 @@ static const struct {
     {INTRIN_WARP_OR, "tl_warp_or(", "))"},
 };
 
+/* The same where the last warp of the block is not whole. */
+static const struct {
+    Intrin which;
+    const char *fn;
+} part_table[] = {
+    {INTRIN_WARP_SUM, "tl_part_sum"}, {INTRIN_WARP_MAX, "tl_part_max"},
+    {INTRIN_WARP_MIN, "tl_part_min"}, {INTRIN_WARP_AND, "tl_part_and"},
+    {INTRIN_WARP_OR, "tl_part_or"},
+};
+
+static bool emit_of_part(Cuda *c, const Stmt *s)
+{
+    Emit *e = &c->e;
+
+    if (kernel_launch_threads(e->k) % kernel_warp(e->k) == 0)
+        return false;
+    for (int i = 0; i < COUNT(part_table); i++)
+        if (part_table[i].which == s->u.call.which) {
+            emit_bind(e, s->u.call.bind, NULL);
+            str_printf(e->out, "%s((%s)", part_table[i].fn,
+                       exchange_type((DType)s->u.call.arg[0]->type));
+            emit_parens(e, s->u.call.arg[0]);
+            str_puts(e->out, ", ");
+            emit_loose(e, cuda_lane(c));
+            str_puts(e->out, ");\n");
+            return true;
+        }
+    return false;
+}
+
 static void emit_sync_warp(Cuda *c, const Stmt *s)
 {
     emit_indent(&c->e);
@@ -402,6 +432,8 @@ static const struct {
 
 static bool emit_between_lanes(Cuda *c, const Stmt *s)
 {
+    if (emit_of_part(c, s))
+        return true;
     for (int i = 0; i < COUNT(value_table); i++)
         if (value_table[i].which == s->u.call.which) {
             emit_of_value(c, s, value_table[i].fn, value_table[i].after);
@@ -543,14 +575,14 @@ static void emit_lone(Cuda *c, const Stmt *s)
     int from = 0;
 
     if (first) {
-        emit_line(e, "if (threadIdx.x >= %d) {", kernel_block_threads(e->k));
+        emit_line(e, "if (tl_warp >= %d) {", kernel_block_threads(e->k) / WARP);
         e->indent++;
     }
     while (body->kind == ST_BLOCK && from < body->u.block.n &&
            body->u.block.list[from]->kind == ST_CALL &&
            body->u.block.list[from]->u.call.which == INTRIN_SET_MAX_NREG)
         emit_stmt(&c->e, body->u.block.list[from++]);
-    emit_line(e, "if (threadIdx.x == %d) {", role_lone(s));
+    emit_line(e, "if (tl_warp == %d && tl_elect()) {", role_lone(s) / WARP);
     e->indent++;
     if (from)
         body = stmt_block(e->ir, body->span, body->u.block.n - from, body->u.block.list + from);
@@ -578,8 +610,7 @@ static void emit_who(Cuda *c, const Stmt *s)
     str_puts(e->out, all ? "" : "if (");
     for (int i = 0; !all && i < s->u.role.nthread; i++) {
         str_puts(e->out, i ? " || " : "");
-        emit_index(e, thread_in_block(e->k));
-        str_printf(e->out, " / %d == %d", GROUP, s->u.role.thread[i]);
+        str_printf(e->out, "tl_warp / %d == %d", GROUP / WARP, s->u.role.thread[i]);
     }
     str_puts(e->out, all ? "{\n" : ") {\n");
 }

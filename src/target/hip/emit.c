@@ -222,9 +222,11 @@ static bool load_or_zero(Emit *e, const Expr *x, const char *type)
     return true;
 }
 
+/* What a kernel copies by hand is at once where nothing is in flight. */
 static void emit_any_store(Emit *e, const Stmt *s)
 {
-    (s->u.store.async ? emit_store_async : cuda_emit_store)(e, s);
+    bool ahead = s->u.store.async && machine_has(e->k->machine, HAS_ASYNC_COPY);
+    (ahead ? emit_store_async : cuda_emit_store)(e, s);
 }
 
 static void emit_call(Emit *e, const Stmt *s)

@@ -284,7 +284,7 @@ static bool put_instruction(Reader *r, const char *s)
         return complain(r, arena_printf(r->a, "the instruction %s", name));
     str_puts(r->out, "{ ");
     for (s += len;;) {
-        s += strspn(s, " \t\n[]{},");
+        s += strspn(s, " \t\n[]{},|");
         if (!*s)
             break;
         if (!put_operand(r, &s, &list))

@@ -16,6 +16,21 @@ void ptx_set_registers(const char *name, void *const *at, int n)
         warp_goes_on();
 }
 
+/* One thread of a warp that is there whole; which one nobody may rely on. */
+void ptx_elect(const char *name, void *const *at, int n)
+{
+    TwinWarp *w = own_warp();
+
+    (void)n;
+    if (!warp_brings(name, at))
+        return;
+    for (int lane = 0; lane < WARP; lane++) {
+        uint32_t yes = lane == 0;
+        memcpy(w->at[lane][1], &yes, sizeof yes);
+    }
+    warp_goes_on();
+}
+
 /* ---- matrices of 8 x 8 ----------------------------------------------------------------------- */
 
 static unsigned char *matrix_row(const TwinWarp *w, int lane, int operand)
