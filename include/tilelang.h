@@ -173,8 +173,9 @@ TL_API tl_status tl_kernel_load(tl_kernel *k); /* GPUs: now, instead of with the
  * shapes as last time cost next to nothing; safe while the stream is being captured.  On a CPU it
  * is tl_kernel_run. */
 TL_API tl_status tl_kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *stream);
-/* GPUs, for a kernel whose target had -profile: run it once and tell what its warps did when, as
- * Chrome-trace JSON, as an SVG picture, and as a table in text (each may be NULL). */
+/* For a kernel whose target had -profile: run it once and tell what its warps did when, as
+ * Chrome-trace JSON, as an SVG picture, and as a table in text (each may be NULL).  On a CPU: run it for a
+ * while and look where its threads are, by lines if tl.emit_line_directives and tirx.enable_debug are on. */
 TL_API tl_status tl_kernel_profile(tl_kernel *k, const tl_tensor *args, int narg, const char **json,
                                    const char **svg, const char **table);
 /* The same without a GPU: tl_kernel_simulate with seed 0, and when its warps did what by a model of latencies.

@@ -57,6 +57,11 @@ test | full)
     ls /usr/lib/*/amdgcn/bitcode/ocml.bc /opt/rocm/amdgcn/bitcode/ocml.bc 2>/dev/null | grep -q . || like="$like rocm-device-libs"
     # and one that knows gfx950, which is large
     [ "$what" = test ] || sh "$(dirname "$0")/zig.sh" --fetch >/dev/null 2>&1
+    # an editor for the language server
+    command -v nvim >/dev/null 2>&1 || like="$like neovim"
+    # what starts workers of a search on many machines
+    [ "$what" = test ] || command -v mpirun >/dev/null 2>&1 || like="$like openmpi-bin"
+    [ "$what" = test ] || command -v slurmd >/dev/null 2>&1 || like="$like slurm-wlm munge"
     # what `tl prove` asks
     have_library libz3.so.4 || like="$like libz3-4"
     # WGSL: a software adapter, and wgpu-native

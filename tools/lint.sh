@@ -21,7 +21,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 
 # Said of the machine or of our own faults: no test can take away a driver or make a bug.
-machine="cuda-failed grid-too-large internal kernel-failed no-cuda-device no-cuda-driver no-nvrtc hip-failed no-hip-compiler no-hip-device no-hip-runtime no-cross-compiler no-emulator no-wgpu no-webgpu-device webgpu-failed no-opencl-device opencl-failed no-cutedsl no-metal"
+machine="cuda-failed grid-too-large internal kernel-failed no-cuda-device no-cuda-driver no-nvrtc hip-failed no-hip-compiler no-hip-device no-hip-runtime no-cross-compiler no-emulator no-wgpu no-webgpu-device webgpu-failed no-opencl-device opencl-failed no-cutedsl no-metal no-ascend"
 
 old_words='take_turns|taking turns|(roles|warpgroups|tiles) (that )?take turns|[bB]locks (that|which) stay|grid_stays|stores_apart|start_apart'
 old_words="$old_words|(^|[^a-zA-Z])([Tt]eam[s]?|TEAM)([^a-z]|$)|RINGS_|(^|[^a-zA-Z])rings?([^a-z]|$)"

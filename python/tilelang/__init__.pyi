@@ -106,7 +106,7 @@ class JITKernel:
     name: Any
     def print_source_code(self, which: Any = "kernel") -> Any: ...
     def profile(self, *args: Any) -> Any:
-        """Run the lowered kernel in the simulator and say, by a model of latencies that is of no machine, what its warps spend their time on.  Tensors are arrays of the host, outputs among them."""
+        """What its threads or warps spend their time on; `args` are all its tensors, outputs among them."""
         ...
     ref_latency: Any
     def register_autograd(self, backward: Any) -> Any:

@@ -99,7 +99,8 @@ tl_context *tl_open(void)
         arena_free(a);
         return NULL;
     }
-    pthread_mutex_init(&c->lock, NULL);
+    c->fork = (ForkLock){.lock = &c->lock, .outer = true};
+    fork_lock_open(&c->fork);
     return c;
 }
 
@@ -109,7 +110,7 @@ static void context_leave(tl_context *c)
         return;
     for (int i = 0; i < c->npool; i++)
         workers_free(c->pools[i].workers);
-    pthread_mutex_destroy(&c->lock);
+    fork_lock_close(&c->fork);
     names_free(c->names);
     arena_free(c->answer);
     arena_free(c->said);
@@ -156,6 +157,34 @@ static DType dtype_of(const char *name)
     if (!name || !dtype_parse(name, &t, &lanes) || lanes != 1)
         return DT_NONE;
     return t;
+}
+
+static void check_words(const char *what, const tl_define *d, int n)
+{
+    if (n < 0)
+        recover_throw(STATUS_USER, "the number of %s is %d [argument-count]", what, n);
+    for (int i = 0; i < n; i++)
+        if (!d || !d[i].name || !d[i].value)
+            recover_throw(STATUS_USER, "entry %d of %s has no name or no value [argument-null]", i,
+                          what);
+}
+
+/* What the arrays of options claim to hold. */
+static void check_options(const tl_options *o)
+{
+    check_words("defines", o->defines, o->ndefine);
+    check_words("configs", o->configs, o->nconfig);
+    if (o->ninput < 0)
+        recover_throw(STATUS_USER, "the number of inputs is %d [argument-count]", o->ninput);
+    if (o->ninput > 0 && !o->inputs)
+        recover_throw(STATUS_USER, "%d inputs are at NULL [argument-null]", o->ninput);
+    for (int i = 0; i < o->ninput; i++)
+        if (o->inputs[i].rank < 0 || o->inputs[i].rank > TL_RANK)
+            recover_throw(STATUS_USER, "input %d has %d dimensions; the most is %d [argument-rank]",
+                          i, o->inputs[i].rank, TL_RANK);
+    if (o->threads < 0)
+        recover_throw(STATUS_USER, "%d worker threads; 0 stands for all cores [argument-count]",
+                      o->threads);
 }
 
 static void take_defines(tl_kernel *k, const tl_options *o)
@@ -206,13 +235,29 @@ static void take_text(tl_kernel *k, const char *file, const char *text)
     r->text = data;
 }
 
+/* With the target as it was given, and a caret under the word that is wrong. */
+NORETURN static void refuse_target(Arena *a, const char *why, const char *text, const char *bad)
+{
+    const char *at = text && bad ? strstr(text, bad) : NULL;
+    Str tail;
+
+    if (!at)
+        recover_throw(STATUS_TARGET, "%s", why);
+    str_init(&tail, a);
+    for (size_t i = 1; i < strlen(bad); i++)
+        str_putc(&tail, '~');
+    recover_throw(STATUS_TARGET, "%s\n    target \"%s\"\n    %*s^%s", why, text,
+                  (int)(at - text) + 8, "", tail.n ? tail.s : "");
+}
+
 static void take_options(tl_kernel *k, const tl_options *o)
 {
     Request *r = &k->request;
     const char *why;
 
+    check_options(o);
     if (!target_parse(k->arena, o->target, &r->spec, &why))
-        recover_throw(STATUS_TARGET, "%s", why);
+        refuse_target(k->arena, why, o->target, r->spec.bad);
     spec_from_device(k->ctx, k->arena, &r->spec);
     k->built.rt = runtime_find(r->spec.runtime);
     r->func = copy_text(k->arena, o->func);
@@ -557,7 +602,9 @@ static void show_layout(LayoutCall *q, Kernel *k, const Buffer *b)
     const Layout *l = layout_of(k, b);
 
     if (q->svg) {
-        layout_svg(&q->out, l, b->name);
+        bool shared = b->scope == MEM_SHARED;
+        layout_svg(&q->out, l, b->name,
+                   shared ? layout_banks(q->k->arena, l, k->machine, b->type) : NULL);
         return;
     }
     str_printf(&q->out, "%s  %s %s%s%s\n", b->name, dtype_name(b->type), mem_name(b->scope),

@@ -589,8 +589,8 @@ void bundle_write(const tl_bundle_part *given, int n, const tl_bundle_options *o
     Recover r;
 
     if (!k->request.spec.target->bundle && !rt->bundle && rt != &runtime_cpu)
-        recover_throw(STATUS_TARGET, "there are no bundles for %s [bundle-target]",
-                      k->request.spec.target->name);
+        recover_throw(STATUS_TARGET, "there are no bundles for target %s here; --source prints its "
+                      "text [bundle-target]", k->request.spec.text);
     b->a = a;
     b->name = bundle_c_name(a, kernel_name(k));
     b->dir = place_begin(a, dir);

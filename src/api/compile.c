@@ -5,6 +5,7 @@
  * The tile form is kept: statements are immutable, so it costs a copy of a few structs.  It is what
  * the simulator runs to say what the kernel means. */
 #include "api/api.h"
+#include "target/print.h"
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -286,6 +287,8 @@ static void emit(Build *b, const Request *r)
             r->spec.target->name, missing);
     }
     r->spec.target->emit(b->func, &r->spec, &b->source);
+    if (config_on(b->func, CONFIG_emit_line_directives))
+        repeat_line_directives(&b->source);
     if (b->diag.nerror)
         diag_throw(&b->diag);
 }

@@ -88,7 +88,7 @@ static void keep_argument(LaunchCall *q, LastArg *l, int i)
 
     *l = (LastArg){.param = param_of(q, f, i)};
     const Param *p = &f->params.at[l->param];
-    SimArg a = one_argument(p, t);
+    SimArg a = one_argument(q->k, l->param, t);
     q->k->last->args[l->param] = a;
     l->dtype = dtype_name(a.type);
     if (strcmp(l->dtype, t->dtype)) /* an alias, perhaps in memory that does not stay */
@@ -134,8 +134,13 @@ static void bind_call(LaunchCall *q)
         recover_throw(STATUS_USER, "'%s' was compiled without code to run (no_build or stop_after) "
                       "[not-built]", f->name);
     built_load(k, &k->built);
-    for (int i = 0; i < q->n; i++)
+    for (int i = 0; i < q->n; i++) {
         keep_argument(q, &l->arg[i], i);
+        for (int j = 0; j < i; j++)
+            if (l->arg[j].param == l->arg[i].param)
+                recover_throw(STATUS_USER, "argument '%s' is given twice [argument-name]",
+                              q->args[i].name);
+    }
     l->n = q->n;
     if (!arguments_bind(f, l->args, q->n, &l->bind, q->text, sizeof q->text))
         recover_throw(STATUS_USER, "%s", q->text);

@@ -15,6 +15,6 @@ tl_kernel *kernel_open(tl_context *c);
 void kernel_settle(tl_kernel *k);
 
 /* run.c: one argument as the runtime takes it; throws. */
-SimArg one_argument(const Param *p, const tl_tensor *t);
+SimArg one_argument(const tl_kernel *k, int i, const tl_tensor *t); /* of parameter i */
 
 #endif

@@ -21,6 +21,7 @@ typedef struct {
     Amount work;       /* to be counted */
     uint64_t seed;
     SimStats *stats;
+    const SimStats *banks;
     SimTimes *times;
     ProfileTexts profile;
     const tl_debugger *debugger;
@@ -51,8 +52,10 @@ static Value1 scalar_of(const Param *p, const tl_tensor *t, DType type)
     return v;
 }
 
-SimArg one_argument(const Param *p, const tl_tensor *t)
+SimArg one_argument(const tl_kernel *k, int i, const tl_tensor *t)
 {
+    const Func *f = k->build.tile;
+    const Param *p = &f->params.at[i];
     SimArg a = {0};
 
     a.type = parse_dtype(t->dtype, p->name);
@@ -71,6 +74,9 @@ SimArg one_argument(const Param *p, const tl_tensor *t)
     a.data = t->data;
     memcpy(a.shape, t->shape, sizeof a.shape);
     memcpy(a.stride, t->stride, sizeof a.stride);
+    if (arg_is_absent(&a) && k->use[i])
+        recover_throw(STATUS_USER, "argument '%s' is absent, and '%s' %s it [argument-null]",
+                      p->name, f->name, k->use[i] & PARAM_READ ? "reads" : "writes");
     return a;
 }
 
@@ -100,7 +106,7 @@ static void gather(const RunCall *q, SimArg *args)
 
     check_count(q, f);
     for (int i = 0; i < f->params.n; i++)
-        args[i] = one_argument(&f->params.at[i], &q->tensors[find_argument(q, f, i)]);
+        args[i] = one_argument(q->k, i, &q->tensors[find_argument(q, f, i)]);
 }
 
 /* ---- run ------------------------------------------------------------------------------------- */
@@ -218,6 +224,9 @@ static void run_work(void *arg)
     Func *f = q->k->build.tile;
     int np = f->params.n, nv = q->k->narrow_vars, nd = f->dims.n;
 
+    if (q->how.warmup < 0 || q->how.reps < 0)
+        recover_throw(STATUS_USER, "%d runs after %d others [argument-count]", q->how.reps,
+                      q->how.warmup);
     if (np + nd + nv < ROOM && np <= 32) {
         SimArg args[33];
         void *tensor[33];
@@ -305,7 +314,7 @@ static void simulate(RunCall *q, Func *f)
 {
     SimArg *args = NEWN(q->k->arena, SimArg, f->params.n + 1);
     SimOptions o = {.check_uninit = true, .seed = q->seed, .stats = q->stats,
-                    .times = q->times, .go_on = q->go_on,
+                    .times = q->times, .banks = q->banks, .go_on = q->go_on,
                     .debugger = q->debugger ? &q->watch : NULL};
     Binding1 b = {NEWN(q->k->arena, void *, f->params.n + 1),
                   NEWN(q->k->arena, int64_t, f->params.n + f->dims.n + 1),
@@ -442,13 +451,61 @@ tl_status tl_kernel_sim_stats(tl_kernel *k, const tl_tensor *args, int narg, con
     return s;
 }
 
+/* Bytes of the caller's tensor, from the first that an element has. */
+static char *tensor_bytes(const SimArg *a, size_t *n)
+{
+    int64_t first = 0, last = 0, packed = 1;
+
+    if (!a->data || arg_is_absent(a))
+        return NULL;
+    for (int d = a->rank - 1; d >= 0; d--) {
+        int64_t step = a->stride[d] ? a->stride[d] : packed, far = step * (a->shape[d] - 1);
+        if (a->shape[d] <= 0)
+            return NULL;
+        first += MIN(far, 0);
+        last += MAX(far, 0);
+        packed *= a->shape[d];
+    }
+    int64_t from = first * dtype_bits(a->type) / 8;
+    *n = (size_t)(dtype_bytes(a->type, last + 1) - from);
+    return (char *)a->data + from;
+}
+
+/* A run that counts bank conflicts and leaves the caller's tensors as they were. */
+static const SimStats *count_banks(RunCall *q)
+{
+    Arena *a = q->k->arena;
+    int n = q->k->build.tile->params.n;
+    SimArg *args = NEWN(a, SimArg, n + 1);
+    char **kept = NEWN(a, char *, n + 1);
+    size_t size;
+
+    gather(q, args);
+    for (int i = 0; i < n; i++) {
+        char *at = tensor_bytes(&args[i], &size);
+        kept[i] = at ? memcpy(arena_alloc(a, size), at, size) : NULL;
+    }
+    SimStats *counted = q->stats = stats_new(a);
+    simulate(q, simulated(q->k));
+    q->stats = NULL;
+    for (int i = 0; i < n; i++)
+        if (kept[i]) {
+            char *at = tensor_bytes(&args[i], &size);
+            memcpy(at, kept[i], size);
+        }
+    return counted;
+}
+
 static void times_work(void *arg)
 {
     RunCall *q = arg;
+    q->banks = machine_has(&q->k->request.spec.machine, HAS_THREADS) ? count_banks(q) : NULL;
     q->times = times_new(q->k->arena);
     simulate(q, simulated(q->k));
     arena_reset(q->k->ctx->answer, (ArenaMark){0});
-    profile_tell(q->k, times_spans(q->times), q->k->ctx->answer, &q->profile);
+    ProfileSpans s = {*times_spans(q->times), "cycles of a model", "warp",
+                      {"consumer", "producer"}, 1, true, ""};
+    profile_tell(q->k, &s, q->k->ctx->answer, &q->profile);
 }
 
 tl_status tl_kernel_profile_sim(tl_kernel *k, const tl_tensor *args, int narg, const char **json,
@@ -476,7 +533,7 @@ static void debug_work(void *arg)
 
 tl_status tl_kernel_debug(tl_kernel *k, const tl_tensor *args, int narg, const tl_debugger *d)
 {
-    if (!k || (narg > 0 && !args) || !d)
+    if (!k || (narg > 0 && !args) || !d || !d->ask || !d->say)
         return call_null(k ? k->ctx : NULL);
     RunCall q = {.k = k, .tensors = args, .n = narg, .debugger = d};
     tl_status s = in_turn(&q, debug_work);
@@ -521,7 +578,7 @@ static void solve_work(void *arg)
         const tl_tensor *t = &q->tensors[i];
         given[i] = t->data != NULL && !(q->simulate && p->out);
         if (given[i])
-            args[i] = one_argument(p, t);
+            args[i] = one_argument(q->k, i, t);
     }
     take_dims(q, by_var, known);
     if (!arguments_solve(f, args, q->n, given, by_var, known, q->text, sizeof q->text))
@@ -692,14 +749,16 @@ double tl_tolerance(const char *dtype)
 {
     DType t;
     int lanes;
-    return dtype_parse(dtype, &t, &lanes) ? dtype_tolerance(t) : 0;
+    return dtype && dtype_parse(dtype, &t, &lanes) ? dtype_tolerance(t) : 0;
 }
 
 int64_t tl_dtype_bytes(const char *dtype, int64_t nelems)
 {
     DType t;
     int lanes;
-    return dtype && dtype_parse(dtype, &t, &lanes) && lanes == 1 ? dtype_bytes(t, nelems) : -1;
+    if (!dtype || !dtype_parse(dtype, &t, &lanes) || lanes != 1)
+        return -1;
+    return nelems < 0 || nelems > INT64_MAX / dtype_bytes(t, 1) ? -1 : dtype_bytes(t, nelems);
 }
 
 double tl_value_at(const tl_tensor *t, int64_t flat)
@@ -709,9 +768,11 @@ double tl_value_at(const tl_tensor *t, int64_t flat)
     DType type;
     int lanes;
     double f = 0;
-    int64_t i = 0;
+    int64_t i = 0, n = 1;
 
-    if (!dtype_parse(t->dtype, &type, &lanes))
+    for (int d = 0; d < MIN(t->rank, TL_RANK); d++)
+        n = t->shape[d] < 0 || __builtin_mul_overflow(n, t->shape[d], &n) ? 0 : n;
+    if (flat < 0 || flat >= n || !t->dtype || !dtype_parse(t->dtype, &type, &lanes))
         return 0;
     num_load(type, t->data, flat, &f, &i);
     return dtype_is_float(type) ? f : (double)i;

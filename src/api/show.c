@@ -29,7 +29,7 @@ static void write_layout(tl_kernel *k, const Buffer *b, const Layout *l, const c
 
     if (has_word(words, "svg")) {
         str_init(&text, k->arena);
-        layout_svg(&text, l, b->name);
+        layout_svg(&text, l, b->name, NULL);
         write_text(k->arena, "tmp", arena_printf(k->arena, "%s_layout.svg", b->name), &text);
     }
     if (has_word(words, "txt")) {

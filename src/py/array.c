@@ -488,12 +488,22 @@ static bool cuda_extents(PyObject *shape, PyObject *strides, const tl_param *p, 
 }
 
 /* The values stay: what is asked of the array may change its dictionary. */
+static bool wrong_mask(const tl_param *p)
+{
+    PyErr_Format(PyExc_TypeError, "argument '%s' is an array with a mask, which kernels do not "
+                 "see; give filled(value) or its data [argument-layout]", p->name);
+    return false;
+}
+
 static bool from_cuda(PyObject *d, PyObject *o, const tl_param *p, PyArray *out)
 {
     static const char *const words[] = {"shape", "data", "strides", "typestr"};
     PyObject *v[COUNT(words)] = {NULL};
     if (!PyDict_Check(d))
         return cuda_unread(p);
+    PyObject *mask = PyDict_GetItemString(d, "mask");
+    if (mask && mask != Py_None)
+        return wrong_mask(p);
     for (int i = 0; i < COUNT(words); i++) {
         v[i] = PyDict_GetItemString(d, words[i]);
         Py_XINCREF(v[i]);
@@ -647,6 +657,20 @@ static bool made_by(PyObject *o, const char *package)
     return yes;
 }
 
+/* numpy's masked arrays, and classes made from them. */
+static bool is_masked(PyObject *o)
+{
+    if (!made_by(o, "numpy.ma") && made_by(o, "numpy"))
+        return false;
+    PyObject *mask = PyObject_GetAttrString(o, "mask");
+    PyObject *filled = mask ? PyObject_GetAttrString(o, "filled") : NULL;
+    bool yes = filled != NULL;
+    Py_XDECREF(mask);
+    Py_XDECREF(filled);
+    PyErr_Clear();
+    return yes;
+}
+
 static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
 {
     PyObject *x;
@@ -664,6 +688,8 @@ static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
         return from_dlpack(o, p, out);
     if ((x = PyObject_GetAttrString(o, "__array_struct__")) != NULL) {
         out->hold = x;
+        if (is_masked(o))
+            return wrong_mask(p);
         return from_struct(x, o, p, out);
     }
     PyErr_Clear();

@@ -96,19 +96,21 @@ static PyObject *kernel_time(PyObject *self, PyObject *args)
     return list;
 }
 
-/* profile(args) -> trace, picture, table, by the simulator's model.  With the GIL: the texts live
- * until the context is asked again. */
+/* profile(args, measured) -> trace, picture, table; not measured: by the simulator's model.  With
+ * the GIL: the texts live until the context is asked again. */
 static PyObject *kernel_profile(PyObject *self, PyObject *args)
 {
     PyKernel *p = (PyKernel *)self;
     const char *json, *svg, *table;
     PyObject *tensors;
     PyArguments a;
+    int measured;
 
-    if (!PyArg_ParseTuple(args, "O!", &PyTuple_Type, &tensors) ||
+    if (!PyArg_ParseTuple(args, "O!p", &PyTuple_Type, &tensors, &measured) ||
         !args_of_tuple(p, tensors, &a, false))
         return NULL;
-    tl_status s = tl_kernel_profile_sim(p->k, a.t, a.n, &json, &svg, &table);
+    tl_status s = measured ? tl_kernel_profile(p->k, a.t, a.n, &json, &svg, &table)
+                           : tl_kernel_profile_sim(p->k, a.t, a.n, &json, &svg, &table);
     args_free(&a);
     if (s == TL_OK)
         return Py_BuildValue("(sss)", json, svg, table);
@@ -380,7 +382,7 @@ bool kernel_types(PyObject *module)
         {"reference", (PyCFunction)(void (*)(void))kernel_reference, METH_FASTCALL,
          "The meaning of the kernel, by the simulator."},
         {"time", kernel_time, METH_VARARGS, "Seconds of each repetition."},
-        {"profile", kernel_profile, METH_VARARGS, "When its warps do what, by a model."},
+        {"profile", kernel_profile, METH_VARARGS, "When its warps or threads do what."},
         {"shapes", kernel_shapes, METH_VARARGS, "Shapes of all arguments from those given."},
         {"work", kernel_work, METH_VARARGS, "Floating point operations and bytes of one run."},
         {"facts", kernel_about, METH_NOARGS, "What it computes, moves and holds, of fixed shapes."},

@@ -11,22 +11,6 @@ enum { FLAGS_MOST = 64, ALIGNMENT = 64, LARGE_PAGE = 2 << 20, WORTH_LARGE_PAGE =
 
 /* ---- the compiler ---------------------------------------------------------------------------- */
 
-const char *path_find(Arena *a, const char *name)
-{
-    const char *path = getenv("PATH");
-
-    if (strchr(name, '/'))
-        return access(name, X_OK) == 0 ? name : NULL;
-    for (const char *s = path ? path : "/usr/bin:/bin"; *s;) {
-        size_t n = strcspn(s, ":");
-        char *full = path_join(a, n ? arena_strndup(a, s, n) : ".", name);
-        if (access(full, X_OK) == 0)
-            return full;
-        s += n + (s[n] == ':');
-    }
-    return NULL;
-}
-
 /* CC may have words of its own: "gcc -O1", "ccache gcc". */
 static const char *choose_compiler(Arena *a, const char *said, const char *const *names,
                                    const char *none, const char **words, const char **why)
@@ -104,7 +88,8 @@ Status compiler_find(Arena *a, Compiler *c, const char **why)
 {
     static const char *const names[] = {"cc", "gcc", "clang", NULL};
     return compiler_find_named(a, c, "CC", names,
-                               "no C compiler: install gcc or clang, or set CC to one", why);
+                               "no C compiler: install gcc or clang, or set CC to one; the C text "
+                               "itself needs none (--source)", why);
 }
 
 static const char *const common_flags[] = {

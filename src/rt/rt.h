@@ -19,7 +19,6 @@ typedef struct {
     bool is_clang;
 } Compiler;
 
-const char *path_find(Arena *a, const char *name); /* a program on PATH; NULL: there is none */
 /* $CC, else cc, gcc, clang on PATH. */
 Status compiler_find(Arena *a, Compiler *c, const char **why);
 /* What the environment's `said` names, else the first of names (up to a NULL) that is there. */
@@ -144,6 +143,10 @@ typedef struct {
 /* From the cache or by that compiler. */
 Status device_build(Arena *a, Compiler *c, const ModuleSpec *s, const DeviceCompiler *with,
                     Module *out, const char **why);
+/* Where the text itself is what a driver takes, or nobody here compiles it. */
+Status device_takes_text(Arena *a, Compiler *c, const ModuleSpec *s, Module *out,
+                         const char **why);
+double device_peak_unknown(const Gpu *g, DType t);
 
 /* Blocks that fit a multiprocessor at once, and what limits them; registers < 0: not known. */
 int occupancy(const Machine *m, int threads, int64_t registers, int64_t shared_bytes,

@@ -25,8 +25,9 @@ void emit_int_literal(Str *out, DType t, int64_t v)
         str_printf(out, "%lld", (long long)v);
 }
 
-/* The fewest digits that read back as the same number of the type. */
-static void decimal_text(DType t, double v, char *text, size_t n)
+/* The fewest digits that read back as the same number of the type; below: not above it, for a
+ * language that takes no number past the largest one, however near. */
+static void decimal_text(DType t, double v, bool below, char *text, size_t n)
 {
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(text, n, "%.*g", digits, v);
@@ -35,7 +36,8 @@ static void decimal_text(DType t, double v, char *text, size_t n)
             *comma = '.';
         double back = num_parse(text[0] == '-' ? text + 1 : text, strlen(text) - (text[0] == '-'));
         back = text[0] == '-' ? -back : back;
-        if (t == DT_F64 ? back == v : (float)back == (float)v)
+        bool past = below && (back < 0 ? -back : back) > (v < 0 ? -v : v);
+        if (!past && (t == DT_F64 ? back == v : (float)back == (float)v))
             break;
     }
     if (!strpbrk(text, ".e"))
@@ -53,7 +55,8 @@ void emit_float_literal(Emit *e, DType t, double v)
         str_printf(out, "(%s%s)", v < 0 ? "-" : "", t == DT_F64 ? say->inf_f64 : say->inf_f32);
     else {
         char text[64];
-        decimal_text(t, v, text, sizeof text);
+        bool largest = t != DT_F64 && (v < 0 ? -v : v) > 3.4e38;
+        decimal_text(t, v, say->strict && largest, text, sizeof text);
         bool neg = text[0] == '-';
         str_printf(out, neg ? "(%s%s)" : "%s%s", text, say->float_end[t == DT_F64]);
     }

@@ -98,6 +98,26 @@ static bool taken(Arena *a, const char *bad, const char **why)
     return !bad;
 }
 
+bool target_take_lanes(Arena *a, TargetSpec *s, const char *value, const char **why)
+{
+    enum { LANES_MOST = 64 };
+    char *end;
+    long n = strtol(value, &end, 10);
+
+    if (end == value || *end || n < 1 || n > LANES_MOST || (n & (n - 1))) {
+        *why = arena_printf(a, "'%s' is no size of a subgroup: 1, 2, 4, 8, 16, 32 or 64 "
+                            "[target-unknown]", value);
+        return false;
+    }
+    s->machine.lanes = (int)n;
+    return true;
+}
+
+const char *target_show_lanes(Arena *a, const TargetSpec *s)
+{
+    return s->machine.lanes > 1 ? arena_printf(a, "%d", s->machine.lanes) : NULL;
+}
+
 bool target_take_arch(Arena *a, TargetSpec *s, const char *value, const char **why)
 {
     const char *model = s->model, *bad = s->target->read_arch(a, value, s);
@@ -256,8 +276,10 @@ static bool take_words(Arena *a, TargetSpec *s, const char *words, const char **
     char *rest = NULL, *copy = arena_strdup(a, words);
 
     for (char *w = strtok_r(copy, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
-        if (!spec_option(a, s, w, why))
+        if (!spec_option(a, s, w, why)) {
+            s->bad = w;
             return false;
+        }
     return true;
 }
 
@@ -314,6 +336,7 @@ bool target_parse(Arena *a, const char *text, TargetSpec *s, const char **why)
     s->target = target_find(own, strcspn(own, " "));
     if (!s->target) {
         *why = unknown_target(a, word);
+        s->bad = word;
         return false;
     }
     str_init(&words, a);

@@ -11,6 +11,7 @@ struct TargetSpec {
     const char *text;    /* normalised, part of the cache key */
     const char *told;    /* the target's name and the words as they were given */
     const char *said;    /* the same as the user calls it: "sim" stays "sim" */
+    const char *bad;     /* the word that is wrong, where there is one */
     const char *runtime; /* that runs it; NULL: nothing does */
     const char *arch;    /* "native", "x86-64-v3" */
     bool arch_given;     /* by -arch=, not by the default */
@@ -48,6 +49,8 @@ bool target_parse(Arena *a, const char *text, TargetSpec *spec, const char **why
 /* The i-th word of a target; NULL: it has fewer. */
 const TargetOption *target_option(const Target *t, int i);
 /* Rows of architectures and products, by read_arch and read_model of the target. */
+bool target_take_lanes(Arena *a, TargetSpec *s, const char *value, const char **why);
+const char *target_show_lanes(Arena *a, const TargetSpec *s);
 bool target_take_arch(Arena *a, TargetSpec *s, const char *value, const char **why);
 const char *target_show_arch(Arena *a, const TargetSpec *s);
 bool target_take_model(Arena *a, TargetSpec *s, const char *value, const char **why);

@@ -194,8 +194,18 @@ class Profile:
 
     @property
     def lines(self):
-        """{line: {"copy": …, "matrix": …, "wait": …, "compute": …}}, in cycles of the model."""
+        """{line: {"copy": …, "matrix": …, "wait": …, "compute": …}}, in `unit`."""
         return {x.pop("line"): x for x in json.loads(self.trace)["tilelang"]["lines"]}
+
+    @property
+    def roles(self):
+        """The same of one warp or thread of each role: {"producer": {…}, "consumer": {…}}."""
+        works = ("copy", "matrix", "wait", "compute")
+        return {x["role"]: {w: x[w] for w in works} for x in json.loads(self.trace)["tilelang"]["roles"]}
+
+    @property
+    def unit(self):
+        return json.loads(self.trace)["tilelang"]["unit"]
 
     def save(self, path):
         """For chrome://tracing, ui.perfetto.dev, and `tl profile --against`."""
@@ -494,9 +504,23 @@ class JITKernel:
         return self._core.text("warnings")
 
     def profile(self, *args):
-        """Run the lowered kernel in the simulator and say, by a model of latencies that is of no machine,
-        what its warps spend their time on.  Tensors are arrays of the host, outputs among them."""
-        return Profile(*self._core.profile(args))
+        """What its threads or warps spend their time on; `args` are all its tensors, outputs among them.
+
+        On a CPU the kernel runs for a while, compiled once more with lines of its file.  A kernel for a
+        GPU runs in the simulator, and a model of latencies that is of no machine says how long things
+        take; one whose target has -profile runs on the GPU."""
+        words = str(self.target).split()
+        if "-profile" in words:
+            return Profile(*self._core.profile(args, True))
+        if words[0] not in ("cpu", "c", "llvm"):
+            return Profile(*self._core.profile(args, False))
+        from . import compile as build
+
+        if self.func is None:
+            raise ValueError("a kernel that was loaded has no lines to profile: compile it here [not-profiled]")
+        configs = dict(self.pass_configs or {}, **{"tl.emit_line_directives": True, "tirx.enable_debug": True})
+        made = build(self.func, target=self.target, pass_configs=configs, compile_flags=self.compile_flags)
+        return Profile(*made._core.profile(args, True))
 
     def get_layout(self, buffer, svg=False):
         return self._core.layout(buffer, svg)

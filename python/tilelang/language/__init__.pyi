@@ -1378,7 +1378,7 @@ def thread_return() -> Any:
     ...
 
 def annotate_layout(layout_map: Any) -> Any:
-    """Fixes the layouts of tiles: {tile: layout or function}."""
+    """Fixes the layouts of tiles, and where elements of tensors lie: {tile: layout or function}."""
     ...
 
 def annotate_safe_value(safe_value_map: Any) -> Any:

@@ -10,7 +10,7 @@ static void start(Arena *a, TargetSpec *s)
     (void)a;
     s->arch = "made-up";
     s->machine = (Machine){
-        .has = HAS_THREADS | HAS_VECTORS | HAS_ROLES,
+        .has = HAS_THREADS | HAS_BLOCK_VOTES | HAS_VECTORS | HAS_ROLES,
         .lanes = 16,
         .group_warps = 2,
         .units = 7,
