@@ -287,10 +287,20 @@ check own_source 0 'checksum' "$TL" run "$here/gemm.py" --source own.c
 echo 'this is no C' >>own.c
 check own_source_is_used 3 'compiler-failed' "$TL" run "$here/gemm.py" --source own.c
 check own_source_is_missing 1 'nowhere' "$TL" run "$here/gemm.py" --source nowhere.c
+check target_caret 1 '^    target "opencl -subgroup=3 -fp16"$' "$TL" build "$here/gemm.py" --target "opencl -subgroup=3 -fp16"
+check target_caret_place 1 '^ {19}\^~{10}$' "$TL" build "$here/gemm.py" --target "opencl -subgroup=3 -fp16"
+check no_bundle 1 'no bundles for target cutedsl.*--source.*bundle-target' "$TL" build "$here/gemm.py" --target cutedsl -o "$work/no_bundle"
 check profile_not_everywhere 1 'tl profile is for' "$TL" profile "$here/gemm.py" --target webgpu
-check profile_of_a_cpu 0 'us a run, [0-9]+ samples' "$TL" profile "$here/gemm.py" M=512 N=512 K=512 --target cpu --json "$work/cpu.json"
-check profile_cpu_lines 0 '"line":[0-9]+,"(matrix|copy|compute)":' cat "$work/cpu.json"
-check profile_cpu_against 0 'before' "$TL" profile "$here/gemm.py" M=512 N=512 K=512 --target cpu --against "$work/cpu.json"
+check profile_of_a_cpu 0 'us a run, [0-9]+ samples' "$TL" profile "$here/gemm.py" M=512 N=512 K=512 --target cpu --json "$work/cpu.json" --svg "$work/cpu.svg"
+check profile_cpu_lines 0 '"line":[0-9]+,"copy":' cat "$work/cpu.json"
+check profile_cpu_products 0 '^  21 .*' "$TL" profile "$here/two_gemms.py" --target cpu --threads 2 --json "$work/two.json" --svg "$work/two.svg"
+check lines_of_long_statements 0 '^#line 19 ' sh -c '"$1" build "$2" --target "cpu -mcpu=x86-64-v3" --source -c tl.emit_line_directives=1 | grep -B1 "j_at += \|tl_vexp((tl"' - "$TL" "$here/two_gemms.py"
+check lines_behind_a_kernel 0 '^#line 1 "generated"' "$TL" build "$here/two_gemms.py" --target "cpu -mcpu=x86-64-v3" --source -c tl.emit_line_directives=1
+check profile_cpu_first_product 0 '"line":18,"copy":0.0000,"matrix":[1-9]' cat "$work/two.json"
+check profile_cpu_second_product 0 '"line":21,"copy":0.0000,"matrix":[1-9]' cat "$work/two.json"
+check profile_cpu_timeline 0 '"ph":"X","name":"matrix"' cat "$work/two.json"
+check profile_cpu_picture 0 'thread 0' cat "$work/two.svg"
+check profile_cpu_against 0 'before' "$TL" profile "$here/gemm.py" M=512 N=512 K=512 --target cpu --against "$work/cpu.json" --json "$work/cpu.json" --svg "$work/cpu.svg"
 check gpu_text_with_stamps 0 'TL_STAMP\(1\);' "$TL" build "$here/gemm.py" --target "cuda -arch=sm_80 -profile" --source
 check no_stamps_on_cpus 1 'target-unknown' "$TL" build "$here/gemm.py" --target "cpu -profile" --source
 check bench 0 '^TFLOPS: [0-9.]+ time_ms: [0-9.]+$' "$TL" bench "$here/gemm.py" --reps 3 --warmup 1 --save base.txt
@@ -381,7 +391,9 @@ check bundle_variant_slip 2 'it is CONDITION: NAME=VALUE' "$TL" build "$here/wid
 check bundle_other_parameters 1 'bundle-parts' "$TL" build "$here/wide.py" -o w2 --variant 'n > 2: type=int64'
 
 # A table as ncu prints it, written by hand: the fixture names lines of add.py.
+check layout_banks 0 'bank conflicts when the lanes of a warp touch a row: 0, a column: [0-9]+, 16 bytes of each row: 0' "$TL" layout "$here/gemm.py" A_s --target 'cuda -arch=sm_80' --svg -
 check profile_by_model 0 'warp 4 \(producer\) .*wait|a model' "$TL" profile "$here/gemm.py" --sim --target 'cuda -arch=sm_90a' --json "$work/a.json" --svg "$work/a.svg"
+check profile_roles 0 'by role.*|producer \(1\) ' "$TL" profile "$here/gemm.py" --sim --target 'cuda -arch=sm_90a' --json "$work/b.json" --svg "$work/b.svg" --against "$work/a.json"
 check profile_picture 0 'cycles of a model' cat "$work/a.svg"
 check profile_against 0 'against .*a.json' "$TL" profile "$here/gemm.py" --sim --target 'cuda -arch=sm_80' --json "$work/b.json" --svg "$work/b.svg" --against "$work/a.json"
 check profile_against_nothing 1 'no profile' "$TL" profile "$here/gemm.py" --sim --target 'cuda -arch=sm_80' --json "$work/b.json" --svg "$work/b.svg" --against "$here/gemm.py"

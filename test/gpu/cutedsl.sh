@@ -41,9 +41,11 @@ same() {
 built sm_90a examples/gemm.py:gemm M=256 N=256 K=256 block_M=128 block_N=128 block_K=64 dtype=float16
 built sm_90a examples/flash_attention.py S=256 H=1 D=64 dtype=float16
 # What the launch does not say the machine code must: blocks of a cluster load for each other.
-TILELANG_CACHE_DIR=$work/cache "$tl" build examples/gemm.py:gemm M=200 N=136 K=264 block_M=128 block_N=128 block_K=64 dtype=float16 \
-    -q --target "cutedsl -arch=sm_90a" >/dev/null 2>&1
-grep -aq "reqnctapercluster 2, 1, 1" "$work"/cache/kernels/*/kernel.so && ok || bad "a cluster's blocks" "not in the PTX"
+"$tl" build examples/gemm.py:gemm M=200 N=136 K=264 block_M=128 block_N=128 block_K=64 dtype=float16 \
+    -q --source --target "cutedsl -arch=sm_90a" >"$work/pair.py" 2>/dev/null
+"$python" "$work/pair.py" "$work/pair" sm_90a >"$work/said" 2>&1
+grep -aq "reqnctapercluster 2, 1, 1" "$work/pair.ptx" && ok || bad "a cluster's blocks" "not in the PTX: $(cat "$work/said")"
+says "a cluster's blocks in machine code" " 2 1 1" python3 test/gpu/cubin.py "$work/pair.cubin"
 ${CC:-cc} -shared -fPIC -O1 -o "$work/libcuda.so.1" test/gpu/ptx_cuda.c || { echo "FAIL the driver"; exit 1; }
 same examples/vector_add.py N=1000 block_N=512
 same examples/softmax.py M=9 N=65

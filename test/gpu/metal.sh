@@ -76,6 +76,9 @@ bundle() {
 # asks: the kernel that run.m asks a GPU with for its lanes
 asks() { sed -n 's/^ *"\(.*\)\\n";*$/\1/p' device/metal/run.m >"$log/lanes.metal" && grep -q simdgroup_load "$log/lanes.metal" && spaces "$log/lanes.metal"; }
 
+# fails: the text says which assertion does not hold
+fails() { ! run test/kernel/assert_fails.py N=40 >"$log/text" && grep -q 'assertion failed: the tenth block' "$log/text"; }
+
 # sentence VERB: what is missing
 sentence() { "$tl" "$1" examples/vector_add.py N=64 block_N=64 -q --target metal 2>&1 | grep -q 'no Metal runtime.*\[no-metal\]'; }
 
@@ -88,6 +91,9 @@ sentence() { "$tl" "$1" examples/vector_add.py N=64 block_N=64 -q --target metal
     tell "bundle of a GEMM" bundle $gemm
     tell "bundle of a dynamic GEMM" bundle examples/gemm_dynamic.py M=40 N=33 K=50 dtype=bfloat16 block_M=32 block_N=32 block_K=32
     tell "bundle of two launches" bundle examples/gemm_splitk.py M=40 N=30 K=200 block_M=32 block_N=32 block_K=32
+    tell "bundle of a kernel with an assertion" bundle test/kernel/assert_fails.py N=40
+    tell "its flag" grep -q 'setBuffer:tl_flag offset:0 atIndex:2' "$log/out/run.m"
+    tell "an assertion that fails" fails
     tell "the kernel that asks for lanes" asks
     for verb in run bench; do tell "tl $verb" sentence $verb; done
 } >"$log/c"
@@ -97,7 +103,8 @@ list() {
         'examples/gemm.py:gemm M=40 N=50 K=33 block_M=32 block_N=32 block_K=32 dtype=bfloat16' \
         'examples/gemm.py:gemm_nt M=33 N=20 K=40 block_M=32 block_N=24 block_K=16 dtype=float32' \
         'examples/gemm_dynamic.py M=40 N=33 K=50 dtype=float16 block_M=32 block_N=32 block_K=32' \
-        'test/kernel/gemm_shared_result.py:adds' \
+        'test/kernel/gemm_shared_result.py:adds' 'test/kernel/warps.py:reductions N=50' 'test/kernel/threads.py:counts N=96' 'test/kernel/warps.py:matches' \
+        'test/kernel/assert_holds.py:main N=40' 'test/kernel/names_threads.py:cluster' 'test/kernel/tensor_memory.py:cluster_of_one' \
         'examples/flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=True'
     runs | if [ -n "$all" ]; then cat; else awk 'NR % 25 == 7'; fi
 }

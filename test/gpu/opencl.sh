@@ -43,7 +43,7 @@ lanes() {
     target="opencl -subgroup=16 -fp16"
     text=$(run "$@" -q --target "$target")
     case $text in
-    *PASS* | *"the device has no cl_khr_"*) ;;
+    *PASS* | *"the device has no cl_"*) ;;
     *) echo "FAIL $* on $target: $text" ;;
     esac
     text=$(run "$@" -q --sim --text --target "$target -arch=local32k") && echo ok || echo "FAIL $* on $target, on the host: $text"
@@ -123,9 +123,21 @@ test/kernel/narrow_atomics.py:all_kinds
 test/kernel/half_steps.py:nans
 test/kernel/random_numbers.py:words
 test/kernel/copy_types.py src=float32 dst=float4_e2m1fn
---unsupported-here test/kernel/ldmatrix.py:words
+test/kernel/warps.py:shuffles
+test/kernel/warps.py:votes N=40
+test/kernel/warps.py:reductions N=50
+test/kernel/warps.py:matches N=70
+test/kernel/threads.py:counts N=96
+test/kernel/names_threads.py:cluster
+test/kernel/tensor_memory.py:cluster_of_one
+--unsupported-here test/kernel/uniform_bounds.py:drawn
+--unsupported-here test/kernel/teams.py:roles
 X
     lanes examples/softmax.py M=9 N=65 dtype=float16
+    lanes test/kernel/warps.py:votes
+    lanes test/kernel/warps.py:reductions N=50
+    lanes test/kernel/warps.py:matches
+    lanes test/kernel/threads.py:counts N=96
     says "assertion failed: the tenth block" "$tl" verify test/kernel/assert_fails.py N=40 -q --target opencl
     says "[no-opencl-device]" env OCL_ICD_VENDORS="$log/none" "$tl" run examples/vector_add.py N=64 --target opencl
     bundle

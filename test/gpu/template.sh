@@ -23,6 +23,7 @@ done <<'X'
 examples/vector_add.py N=1000 block_N=512
 examples/transpose.py M=40 N=33 block_M=32 block_N=32
 examples/softmax.py M=9 N=65
+test/kernel/uneven_barriers.py:bitonic
 examples/reduce.py:row_reduce M=17 N=40 op=absmax
 examples/cumsum.py M=20 N=33 block_M=16 reverse=True
 examples/gemm.py:gemm M=40 N=50 K=33 block_M=32 block_N=32 block_K=32 dtype=bfloat16

@@ -99,6 +99,8 @@ examples/gemm_splitk.py M=40 N=30 K=200 block_M=32 block_N=32 block_K=32
 examples/flash_attention.py S=64 H=1 D=32
 examples/flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=True
 test/kernel/async_copy.py:two_groups
+test/kernel/uneven_barriers.py:bitonic dtype=float16
+test/kernel/uneven_barriers.py:nested
 test/kernel/half_steps.py:nans
 test/kernel/math_float.py:checks N=200
 test/kernel/newer.py:clamped
@@ -123,6 +125,19 @@ half -f16 'array<f16' test/kernel/half_steps.py:adds >>"$log/a"
 half -f16 'array<f16' test/kernel/half_steps.py:nans >>"$log/a"
 half -f16 'array<f16' examples/gemm_dynamic.py M=40 N=33 K=50 dtype=float16 block_M=32 block_N=32 block_K=32 >>"$log/a"
 half "-f16 -own-halves" 'array<f16' examples/flash_attention.py S=64 H=1 D=32 dtype=float16 >>"$log/a"
+# Subgroups: lavapipe's have as many threads as its vectors, 4 or 8; the other number is found out.
+lanes() {
+    for n in 4 8; do
+        run "$@" -q --target "webgpu -subgroup=$n"
+    done | tr '\n' ' '
+}
+for line in "test/kernel/subgroups.py:parts" "test/kernel/subgroups.py:rows" "examples/softmax.py M=9 N=65"; do
+    text=$(lanes $line)
+    case $text in
+    *PASS*"[webgpu-failed]"* | *"are not 4 that follow each other"*"[webgpu-failed]"*PASS*) echo ok ;;
+    *) echo "FAIL $line with subgroups: $text" ;;
+    esac
+done >>"$log/a"
 says "assertion failed: the tenth block" test/kernel/assert_fails.py N=40 >>"$log/a"
 runs | awk "NR % $every == 7 % $every" | while read -r line; do
     set -f

@@ -26,7 +26,12 @@ PAGES = {
     "attention": ["examples/flash_attention.py", "S=64", "H=1", "D=32"],
     "nonfinite": ["test/kernel/nonfinite.py:arithmetic"],
     "asserts": ["test/kernel/assert_holds.py:main", "N=40"],
+    "lanes": ["examples/softmax.py", "M=9", "N=65", "--target", "webgpu -subgroup=4"],  # as many as SwiftShader's have
 }
+ALWAYS = [  # conditions that threads agree on, which Tint has to see; the largest float
+    ["test/kernel/any_all.py:asks_again"], ["test/kernel/choices.py:doubling", "N=40"], ["test/kernel/meetings.py:until_small"],
+    ["test/kernel/threads.py:agreed"], ["test/kernel/uneven_barriers.py:bitonic"], ["test/kernel/math_float.py:extremes"],
+]
 HARNESS = """<!doctype html><title>harness</title><body><script type="module">
 const post = (at, what) => fetch(at, {method: "POST", body: JSON.stringify(what)});
 try {
@@ -75,7 +80,7 @@ def runs(every):
             words = line.split()
             func = "".join(w for w in words if w.startswith(":"))
             out.append(["test/kernel/" + name + func] + [w for w in words if not w.startswith((":", "-"))])
-    return out[::every]
+    return out[::every] + [words for words in ALWAYS if words not in out[::every]]
 
 
 def build_texts(tl, folder, every):
@@ -150,7 +155,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         pages = []
         for name, words in PAGES.items():
-            done = subprocess.run([tl, "build", *words, "-q", "--target", "webgpu", "-o", os.path.join(folder, name)],
+            done = subprocess.run([tl, "build", "-q", "--target", "webgpu", *words, "-o", os.path.join(folder, name)],
                                   cwd=ROOT, capture_output=True, text=True)
             if done.returncode == 0:
                 pages.append(name)

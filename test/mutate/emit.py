@@ -14,8 +14,9 @@ until the text of one differs, and then that text is run on the host (tl build -
     caught      the host's compiler, NVRTC (if it is here) or the compiler itself refuses, or the results are wrong
     silent      no text of the kernels that reach the line differs (of 160 of them): the same program for all we run
     same        texts differ in what no result depends on: blanks, comments, hints to the compiler, or the host's
-                compiler makes the same code of both at -O2, or NVRTC the same PTX; or it is in a function that
-                decides whether a shorter form may be taken (DECISIONS) and only says more often that it may not
+                compiler makes the same code of both at -O2, or NVRTC the same PTX (of each kind of difference four
+                texts are compared); or it is in a function that decides whether a shorter
+                form may be taken (DECISIONS) and only says more often that it may not
     SURVIVED    40 texts differ, or all there are, and run as before: printed with the difference, to be looked at
 
 Goldens and hashes of texts, which would notice every change, do not count here.  Survivors that somebody looked at and
@@ -24,6 +25,7 @@ with the name of a golden of test/emit/cuda in brackets, that golden is about wh
 change, or the mutant has survived.  It fails when less than 97 % of the rest are caught."""
 
 import argparse
+import difflib
 import glob
 import hashlib
 import json
@@ -31,6 +33,7 @@ import os
 import pickle
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -45,7 +48,7 @@ EMITTERS = [e for e in EMITTERS if not e.endswith("emit_profile.c")]  # stamps o
 DEVICE = sorted(glob.glob(ROOT + "/device/cuda/*.h"))
 FLAGS = ["-std=c11", "-O0", "-g0", "-Werror=incompatible-pointer-types", "-Werror=int-conversion", "-D_GNU_SOURCE", "-fPIC",
          "-fvisibility=hidden"]
-LIMIT_S = 60
+LIMIT_S = 20
 TEXTS_MOST, CHANGED_MOST = 160, 40  # kernels that a mutant is tried on; texts that differ and are run
 FIRST = ("stores_two_ways", "index_signs", "asserts_elsewhere", "mul_rounds", "assert_fails", "text_edges", "int_edges",
          "math_float")  # written for such faults, or quick and with numbers that tell: all runs of them
@@ -81,11 +84,13 @@ def corpus():
 
 
 def run(words, **keys):
+    """A program that goes on and on is stopped by the seconds that it computes: others may keep the machine busy."""
     try:
-        p = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S, errors="replace", cwd=ROOT, **keys)
+        p = subprocess.run(words, capture_output=True, text=True, timeout=LIMIT_S * 10, errors="replace", cwd=ROOT,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S)), **keys)
         return p.returncode, p.stdout, p.stderr
     except subprocess.TimeoutExpired:
-        return -1, "", "more than %d s" % LIMIT_S
+        return -1, "", "more than %d s" % (LIMIT_S * 10)
 
 
 def text_of(tl, kernel, check=False, env=None):
@@ -130,13 +135,19 @@ def moved(text):
 
 class Tree:
     def __init__(self, build, folder):
-        self.build, self.folder, self.made = os.path.abspath(build), folder, threading.Lock()
+        self.build, self.folder, self.values = os.path.abspath(build), folder, {}
         self.objects = sorted(glob.glob(self.build + "/src/**/*.o", recursive=True))
         self.objects = [o for o in self.objects if "/src/py/" not in o
                         and os.path.exists(ROOT + "/" + os.path.relpath(o, self.build)[:-2] + ".c")]
         self.include = ["-I" + ROOT + "/src", "-I" + ROOT + "/include"]
         self.plain = self.build + "/tl"
         self.nvrtc = run([self.plain, "build", ROOT + "/examples/vector_add.py", "--target", "cuda -arch=sm_80"])[0] == 0
+
+    def kept(self, key, make):
+        """What make() gives, made once; of two threads that ask together both may make it."""
+        if key not in self.values:
+            self.values[key] = make()
+        return self.values[key]
 
     def object_of(self, path):
         return self.build + "/" + os.path.relpath(path, ROOT)[:-2] + ".o"
@@ -407,22 +418,31 @@ def numbered(code):
 
 
 def device_code(tl, kernel, folder):
-    """PTX of the text; None: there is none."""
+    """PTX of the text, out of the cache; None: there is none."""
     path, knobs, arch = kernel
     shutil.rmtree(folder, ignore_errors=True)
-    code, _, _ = run([tl, "build", path, *knobs, "-q", "--target", "cuda -arch=" + arch, "-o", folder])
-    found = glob.glob(folder + "/*.ptx")
-    if code or not found:
+    code, _, _ = run([tl, "build", path, *knobs, "-q", "--target", "cuda -arch=" + arch], env=dict(os.environ, TILELANG_CACHE_DIR=folder))
+    found = glob.glob(folder + "/kernels/*/kernel.so")
+    ptx = ["".join(re.findall(r"^\.version.*?(?=^ptxas info|\Z)", open(f, errors="replace").read(), re.M | re.S)) for f in found]
+    if code or not all(ptx) or not ptx:
         return None
-    code = "".join(open(f).read() for f in sorted(found))
-    return numbered(re.sub(r"^\s*\.(file|loc)\b.*\n|^\s*\.section\s+\.debug[^}]*\}", "", code, flags=re.M))
+    return sorted(numbered(re.sub(r"^\s*\.(file|loc)\b.*\n|^\s*\.section\s+\.debug[^}]*\}", "", t, flags=re.M)) for t in ptx)
 
 
-def is_same_code(tree, tl, kernels, changed_, own):
-    for i in changed_:
+def kinds_of_change(texts, changed_):
+    """Of texts that differ in the same lines, but for numbers, four."""
+    kinds = {}
+    for i, text in changed_:
+        lines = difflib.unified_diff(*([re.sub(r"\d+", "0", l) for l in kernel_lines(t)] for t in (texts[i], text)), n=0)
+        kinds.setdefault(frozenset(l for l in lines if l[0] in "+-"), []).append(i)
+    return [i for same in kinds.values() for i in same[:4]]
+
+
+def is_same_code(tree, tl, kernels, which, own):
+    for i in which:
         for code in [host_code, device_code] if tree.nvrtc else [host_code]:
-            was, now = (code(t, kernels[i], own + "/code") for t in (tree.plain, tl))
-            if was is not None and was == now:
+            was = tree.kept((code, i), lambda: code(tree.plain, kernels[i], own + "/code"))
+            if was is not None and was == code(tl, kernels[i], own + "/code"):
                 break
         else:
             return False
@@ -470,14 +490,14 @@ def judge(tree, kernels, texts, mutant, users):
                 continue
             first = [(a, b) for a, b in zip(kernel_lines(texts[i]), kernel_lines(text)) if a != b][:1]
             same = "%s on %s: %s" % (os.path.basename(kernels[i][0]), kernels[i][2], first)
-            changed_.append(i)
-        for i in changed_[:3] if tree.nvrtc else []:
+            changed_.append((i, text))
+        for i, _ in changed_[:3] if tree.nvrtc else []:
             path, knobs, arch = kernels[i]
             code, _, said = run([tl, "build", path, *knobs, "-q", "--target", "cuda -arch=" + arch])
             if code:
                 return "caught", "NVRTC, %s: %s" % (os.path.basename(path), said.strip().split("\n")[0][:160])
-        if changed_ and (is_same_code(tree, tl, kernels, changed_, own) or
-                         is_cautious(tree, kernels, mutant, users, changed_, own)):
+        if changed_ and (is_same_code(tree, tl, kernels, kinds_of_change(texts, changed_), own) or
+                         is_cautious(tree, kernels, mutant, users, [i for i, _ in changed_], own)):
             return "same", ""
     return ("SURVIVED", same) if changed_ else ("same" if same else "silent", "")
 

@@ -106,6 +106,25 @@ def solved():
 
     return main
 '''
+NEVER = '''import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def never():
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(X: T.Tensor((n,), "int32"), Y: T.Tensor((64,), "int32"), at: T.int32):
+        with T.Kernel(1, threads=64) as bx:
+            s = T.alloc_shared((64,), "int32")
+            s[T.get_thread_binding()] = X[0]
+            T.sync_threads()
+            if at < 0:
+                Y[at] = s[(n + n) // -5]
+
+    return main
+'''
 passed = failed = 0
 
 
@@ -209,6 +228,11 @@ def words_of(tl):
         check("wrong where nothing in memory decides", code == 1 and [w[0] for w in wrong] == ["23"], code, said, err)
         maybe = re.findall(r"line (\d+): 's' is read: assumed", said)
         check("assumed where memory decides", maybe == ["15", "17", "20", "21"], said)
+        never = os.path.join(folder, "never.py")
+        with open(never, "w", encoding="utf-8") as f:
+            f.write(NEVER)
+        code, said, err = prove(tl, never, "--target", "cuda -arch=sm_80")
+        check("what no thread reaches behind its guard", code == 0 and "line 16: 's' is read: proved" in said, code, said, err)
         seen = subprocess.run([tl, "verify", out_path, "--sim", "-q", "--target", "cuda -arch=sm_80"], capture_output=True, text=True)
         check("the simulator finds it too", "outside.py:23" in seen.stderr and "out-of-bounds" in seen.stderr, seen.stderr)
         solved(tl, folder)

@@ -193,6 +193,24 @@ def test_views_that_turn_signs_are_refused():
     assert not b.any()
 
 
+def test_masks_are_refused():
+    class Measured(np.ma.MaskedArray):
+        pass
+
+    class OnGpu:
+        __cuda_array_interface__ = {"shape": (8,), "typestr": "<f4", "data": (4096, False), "version": 3, "mask": b"12345678"}
+
+    a, b = np.ones(8, "float32"), np.zeros(8, "float32")
+    k = copying()
+    masked = np.ma.array(a, mask=[1, 0] * 4)
+    for args in (masked, b), (a, masked), (masked.view(Measured), b), (OnGpu(), b):
+        with raises(TypeError, "mask", "argument-layout"):
+            k(*args)
+    assert not b.any()
+    k(masked.filled(3), b)
+    assert list(b[:2]) == [3, 1]
+
+
 def test_numbers_of_numpy():
     @T.prim_func
     def main(A: T.Tensor((2,), "int32"), n: T.int32, b: T.bool):
@@ -230,3 +248,39 @@ def test_bools_of_any_byte():
 
         got = f()(np.array([0, 1, 2, 255], np.uint8))
         assert got.tolist() == [1000, 110111, 110111, 110111], (target, got)
+
+
+def test_layout_of_a_tensor():
+    """T.annotate_layout of a tensor: callers find its elements where the layout puts them."""
+    def by_lanes(x):
+        return T.Layout(x.shape, lambda b, l, h, d: [b, l // 8, h, d // 8, d % 2, 4 * (l % 8) + d % 8 // 2])
+
+    def heads_first(x):
+        return T.Layout(x.shape, lambda b, l, h, d: [b, h, l, d])
+
+    shape = B, L, H, D = 2, 24, 3, 16
+    a = np.arange(B * L * H * D, dtype=np.float32).reshape(shape)
+    lanes = a.reshape(B, L // 8, 8, H, D // 8, 4, 2).transpose(0, 1, 3, 4, 6, 2, 5)
+    for layout, laid in (by_lanes, lanes), (heads_first, a.transpose(0, 2, 1, 3)):
+        for how in "copy", "elements", "atomic", "tile atomic", "read":
+            @T.prim_func
+            def main(A: T.Tensor(shape, "float32"), C: T.Tensor(shape, "float32")):
+                with T.Kernel(T.ceildiv(L, 16), H, B, threads=32) as (bx, by, bz):
+                    T.annotate_layout({A if how == "read" else C: layout(A)})
+                    if how == "copy" or how == "read":
+                        T.copy(A[bz, bx * 16:(bx + 1) * 16, by, :], C[bz, bx * 16:(bx + 1) * 16, by, :])
+                    elif how == "tile atomic":
+                        f = T.alloc_fragment((16, D), "float32")
+                        T.copy(A[bz, bx * 16:(bx + 1) * 16, by, :], f)
+                        T.atomic_add(C[bz, bx * 16:(bx + 1) * 16, by, :], f)
+                    else:
+                        for i, j in T.Parallel(16, D):
+                            if how == "atomic":
+                                T.atomic_add(C[bz, bx * 16 + i, by, j], A[bz, bx * 16 + i, by, j])
+                            else:
+                                C[bz, bx * 16 + i, by, j] = A[bz, bx * 16 + i, by, j]
+
+            kernel = tilelang.compile(main, target="c")
+            stored, got = np.ascontiguousarray(laid).reshape(shape), np.zeros(shape, np.float32)
+            kernel(stored if how == "read" else a, got)
+            assert np.array_equal(got, a if how == "read" else stored), (layout.__name__, how)

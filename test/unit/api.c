@@ -183,6 +183,51 @@ TEST(faults_have_a_status_and_a_text)
     tl_close(c);
 }
 
+/* Counts and arrays of a call that do not fit. */
+TEST(options_and_counts_that_claim_too_much)
+{
+    tl_context *c = tl_open();
+    tl_kernel *k = NULL;
+    tl_define bare[1] = {{"n", NULL}};
+    tl_tensor deep = {.dtype = "float32", .rank = 99, .name = "X"};
+    tl_debugger mute = {.tile = true};
+    double seconds;
+    const tl_options wrong[] = {
+        {.ndefine = 3},
+        {.ndefine = -4},
+        {.defines = bare, .ndefine = 1},
+        {.nconfig = 1},
+        {.configs = bare, .nconfig = 1},
+        {.ninput = 2},
+        {.ninput = -1},
+        {.inputs = &deep, .ninput = 1},
+        {.threads = -4},
+    };
+
+    fresh_cache();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        tl_options o = wrong[i];
+        o.size = sizeof o;
+        o.target = "cpu";
+        CHECK_INT(tl_compile(c, "x.py", axpy, &o, &k), TL_EUSER);
+        CHECK_HAS(tl_message(c), "[argument-");
+    }
+    k = compiled(c, axpy);
+    float x[4] = {1, 2, 3, 4}, y[4], a = 2;
+    tl_tensor args[3] = {vector(x, 4), {.dtype = "float32", .data = &a}, vector(y, 4)};
+    CHECK_INT(tl_kernel_time(k, args, 3, -1, 1, &seconds), TL_EUSER);
+    CHECK_INT(tl_kernel_debug(k, args, 3, &mute), TL_EUSER);
+    args[0].shape[0] = TL_ABSENT;
+    CHECK_INT(tl_kernel_run(k, args, 3), TL_EUSER);
+    CHECK_HAS(tl_message(c), "argument 'X' is absent, and 'axpy' reads it [argument-null]");
+    args[0] = vector(x, 4);
+    CHECK(tl_value_at(args, 3) == 4 && tl_value_at(args, 4) == 0 && tl_value_at(args, -1) == 0);
+    CHECK(tl_dtype_bytes("float32", 3) == 12 && tl_dtype_bytes("float64", INT64_MAX) == -1);
+    CHECK(tl_dtype_bytes("int8", -1) == -1 && tl_tolerance(NULL) == 0);
+    tl_kernel_free(k);
+    tl_close(c);
+}
+
 TEST(arguments_may_come_by_name)
 {
     fresh_cache();

@@ -363,6 +363,21 @@ TEST(addresses_are_checked)
     CHECK_INT(seen.nlaunch, 0);
 }
 
+/* Else X would be that of the launch before. */
+TEST(an_argument_that_is_given_twice)
+{
+    Axpy *x = axpy_open();
+
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_OK);
+    x->args[0].name = x->args[2].name = "Y";
+    x->args[1].name = "a";
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_EUSER);
+    CHECK_HAS(tl_message(x->c), "argument 'Y' is given twice [argument-name]");
+    x->args[0].name = "X";
+    CHECK_INT(tl_kernel_launch(x->k, x->args, 3, NULL), TL_OK);
+    CHECK_INT(seen.nlaunch, 2);
+}
+
 TEST(tensors_that_start_anywhere_have_a_kernel_of_their_own)
 {
     Axpy *x = axpy_open();

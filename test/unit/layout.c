@@ -124,7 +124,8 @@ TEST(tables_and_pictures)
                     "    2  2:2 2:3 3:2 3:3 0:4 0:5\n"
                     "    3  1:4 1:5 2:4 2:5 3:4 3:5\n");
     str_init(&s, w.arena);
-    layout_svg(&s, layout_row_major(w.ir, 2, extent), "a <tile>");
+    layout_svg(&s, layout_row_major(w.ir, 2, extent), "a <tile>", "a note");
+    CHECK_HAS(s.s, "; a note</text>");
     CHECK_HAS(s.s, "a &lt;tile&gt;");
     CHECK_HAS(s.s, "</svg>");
 }

@@ -38,6 +38,7 @@ def barriers(N=4):
 #     uint64_t *const free = (uint64_t *)(tl_shared + 1088);
 #     float acc[1];
 #     const int32_t tx = threadIdx.x;
+#     const int32_t tl_warp = tl_warp_same((int32_t)threadIdx.x / 32);
 #
 #     if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
 #         tl_mbar_init(&full[0], 128);
@@ -47,7 +48,7 @@ def barriers(N=4):
 #         tl_fence_mbar_init();
 #     }
 #     __syncthreads();
-#     if (tx / 128 == 0) {
+#     if (tl_warp / 4 == 0) {
 #         #pragma unroll 1
 #         for (int32_t k = 0; k < 4; k++) {
 #             tl_mbar_wait(&free[k % 2], (k / 2) ^ 1);
@@ -55,7 +56,7 @@ def barriers(N=4):
 #             tl_mbar_arrive(&full[k % 2]);
 #         }
 #     }
-#     if (tx / 128 == 1) {
+#     if (tl_warp / 4 == 1) {
 #         acc[0] = 0.0f;
 #         #pragma unroll 1
 #         for (int32_t k_1 = 0; k_1 < 4; k_1++) {

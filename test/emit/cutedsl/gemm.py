@@ -51,6 +51,7 @@ def gemm(M=256, N=256, K=256):
 #     bx = tl_i32(tl_tile.x)
 #     by = tl_i32(tl_tile.y)
 #     tx = tl_i32(threadIdx("x"))
+#     tl_warp = tl_i32(tl_warp_same(tl_div(tl_i32(threadIdx("x")), 32)))
 #     if threadIdx("x") + threadIdx("y") + threadIdx("z") == 0:
 #         tl_prefetch_map(A_map)
 #         tl_prefetch_map(B_map)
@@ -61,8 +62,8 @@ def gemm(M=256, N=256, K=256):
 #         tl_mbar_init(empty_1.at(1), 4)
 #         tl_fence_mbar_init()
 #     __syncthreads()
-#     if threadIdx("x") >= 128:
-#         if threadIdx("x") == 128:
+#     if tl_warp >= 4:
+#         if tl_true(tl_and(tl_warp == 4, lambda: tl_elect())):
 #             stage_1[0] = 0
 #             phase_1[0] = 0
 #             for k in cutlass.range(0, 4, 1, unroll=1):
