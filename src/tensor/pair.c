@@ -52,8 +52,9 @@ static bool pair_may(Graph *g, Group *k, const Group *other)
     Look look = {.dot = dot, .at = at, .ok = true};
     Map seen;
     map_init(&seen, g->arena);
-    if (t->is_output || !alike(k->anchor, dot) || uses_inside(k, end, t, &seen) != t->nuse)
-        return false;
+    if (t->is_output || !alike(k->anchor, dot) || depends(g, k->anchor->arg[1], other) ||
+        uses_inside(k, end, t, &seen) != t->nuse)
+        return false; /* or it is read to compute an operand: whole, before */
     t->stored = false;
     each_read(g, end, places_from(g, k->anchor, at)[end->id]->at, see_pair, &look);
     if (look.seen && look.ok)

@@ -395,6 +395,12 @@ static void print_row_values(Rows *r, const int *known, int phase)
         open_rows(r, &b);
         const char *v = body_value(&b, n, at);
         body_line(&b, "%s[i] = %s", name, v);
+        if (r->row_guard) { /* rows behind the end may pass through memory with the others */
+            b.indent -= 2;
+            body_line(&b, "    else:");
+            body_line(&b, "        %s[i] = %s", name,
+                      number_text(r->g, compute_type(n->type), 0));
+        }
         leaf(r, n, arena_printf(r->g->arena, "%s[i]", name), NULL);
     }
 }

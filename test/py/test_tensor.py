@@ -533,6 +533,30 @@ class Gpu(unittest.TestCase):
         kernels = [self.tiles(fn, x, a, b).count("T.Kernel(") for fn in (f, both, crossed)]
         self.assertEqual(kernels, [1, 2, 2])
 
+    def test_a_product_that_an_operand_of_the_other_reads_is_no_gate(self):
+        def f(x, a):
+            y = tl.tanh(x @ a) + a
+            return x @ y + y
+
+        def turned(x, a):
+            y = x @ a
+            return (x @ tl.flip(y, 0)) * y
+
+        x, a = normal(12, 12) / 4, normal(12, 20)
+        y = np.tanh(x @ a) + a
+        check(f, x @ y + y, x, a, tolerance=1e-4)
+        check(turned, (x @ (x @ a)[::-1]) * (x @ a), x, a, tolerance=1e-4)
+
+    def test_rows_behind_the_end_are_exchanged_with_the_others(self):
+        def f(x):
+            y = tl.layer_norm(x)
+            return tl.sin(x), tl.where(tl.iota(y, 1) % 2 == 0, y, 0.25)
+
+        x = normal(5, 17, 8)
+        m = x - x.mean(-1, keepdims=True)
+        y = m / np.sqrt((m * m).mean(-1, keepdims=True) + 1e-5)
+        check(f, (np.sin(x), np.where(np.arange(17)[:, None] % 2 == 0, y, 0.25)), x, tolerance=1e-4)
+
     def test_windows_that_many_rows_read_are_stored(self):
         def f(x, w, b):
             return tl.relu(tl.conv(x, w, stride=2, padding=1) + b[:, None, None])
