@@ -327,11 +327,16 @@ Value do_tensor_einsum(BuiltinCall *c)
     return node_value(build_einsum(g, spec, a, b));
 }
 
-static void spatial(const BuiltinCall *c, int i, int n, int64_t *out)
+/* One number for each of n axes, or one for all, none below `least`. */
+static void spatial(const BuiltinCall *c, int i, int n, int64_t least, int64_t *out)
 {
     int have = arg_ints(c, i, out, n);
     if (have != 1 && have != n)
         arg_fail(c, i, "must be one number or %d [tensor-conv]", n);
+    for (int d = 0; d < have; d++)
+        if (out[d] < least)
+            arg_fail(c, i, "is %lld, and %lld is the least [tensor-conv]", (long long)out[d],
+                     (long long)least);
     for (int d = have; d < n; d++)
         out[d] = out[0];
 }
@@ -343,10 +348,13 @@ Value do_tensor_conv(BuiltinCall *c)
     const int n = x->rank - 2;
     if (n < 1 || n > 3)
         arg_fail(c, 0, "must have 3, 4 or 5 axes, not %d [tensor-conv]", x->rank);
-    spatial(c, 2, n, stride);
-    spatial(c, 3, n, padding);
-    spatial(c, 4, n, dilation);
-    return node_value(build_conv(c->ev->graph, x, w, n, stride, padding, dilation, arg_int(c, 5)));
+    spatial(c, 2, n, 1, stride);
+    spatial(c, 3, n, 0, padding);
+    spatial(c, 4, n, 1, dilation);
+    const int64_t groups = arg_int(c, 5);
+    if (groups < 1)
+        arg_fail(c, 5, "is %lld, and 1 is the least [tensor-conv]", (long long)groups);
+    return node_value(build_conv(c->ev->graph, x, w, n, stride, padding, dilation, groups));
 }
 
 Value do_tensor_pool(BuiltinCall *c)
@@ -355,15 +363,16 @@ Value do_tensor_pool(BuiltinCall *c)
     Graph *g = c->ev->graph;
     int64_t size[TENSOR_RANK], stride[TENSOR_RANK], padding[TENSOR_RANK], lo[TENSOR_RANK] = {0},
             one[TENSOR_RANK], shape[TENSOR_RANK];
-    const int n = arg_ints(c, 1, size, 2), first = x->rank - n;
+    const int n = arg_ints(c, 1, size, 3), first = x->rank - n;
     const bool most = is_named(c, "max_pool");
     bool axes[TENSOR_RANK] = {0};
     if (n > x->rank)
         arg_fail(c, 1, "names more axes than there are [tensor-conv]");
+    spatial(c, 1, n, 1, size);
     memcpy(stride, size, sizeof stride);
     if (arg_given(c, 2))
-        spatial(c, 2, n, stride);
-    spatial(c, 3, n, padding);
+        spatial(c, 2, n, 1, stride);
+    spatial(c, 3, n, 0, padding);
     for (int d = 0; d < x->rank; d++) {
         lo[d] = d < first ? 0 : padding[d - first];
         one[d] = 1;

@@ -125,6 +125,8 @@ bool tensor_binary(Eval *ev, Span at, TokenKind op, const Value *a, const Value 
 bool tensor_unary(Eval *ev, Span at, TokenKind op, const Value *a, Value *out);
 Value tensor_attr(Eval *ev, Span at, const Value *v, const char *name);
 Value tensor_index(Eval *ev, Span at, const Value *v, const Value *index);
+Value tensor_length(Eval *ev, Span at, const Value *v); /* of its first axis */
+int tensor_items(Eval *ev, Span at, const Value *v, Value **out, const char *what);
 /* tensor_program.c */
 Func *tensor_load(Eval *ev, Function *fn);
 

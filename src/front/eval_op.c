@@ -549,6 +549,8 @@ static bool compare_numbers(TokenKind op, const Value *a, const Value *b)
 static bool contains(Eval *ev, Span at, const Value *item, const Value *in)
 {
     Value text;
+    if (in->kind == V_NODE)
+        return value_truth(ev, at, in); /* refused: its elements are not known */
     if (in->kind == V_DTYPE) {
         text = dtype_text(ev, in);
         in = &text;

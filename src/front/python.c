@@ -133,6 +133,7 @@ static Value do_len(BuiltinCall *c)
     case V_TUPLE: case V_LIST: case V_SET: return value_int(v->u.seq->n);
     case V_DICT: return value_int(v->u.seq->n / 2);
     case V_RANGE: return value_int(range_length(v));
+    case V_NODE: return tensor_length(c->ev, c->arg_span[0], v);
     case V_OPAQUE:
         if (!c->ev->trace)
             return *v;

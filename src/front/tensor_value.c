@@ -19,23 +19,40 @@ Graph *tensor_graph(Eval *ev, Span at, const char *what)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
-static Node *number_node(Graph *g, const Value *v, const Node *like)
+/* An integer as it is: nodes hold numbers as doubles, which have 53 bits. */
+static Node *whole_node(Graph *g, DType t, int64_t i)
 {
-    double x = v->kind == V_FLOAT ? v->u.f : (double)v->u.i;
-    DType t = v->kind == V_BOOL ? DT_BOOL : v->kind == V_INT ? DT_I32 : DT_F32;
+    if ((int64_t)(double)i == i && fabs((double)i) < 9e18)
+        return node_const(g, t, (double)i);
+    Node *high = node_const(g, t, (double)(i >> 32));
+    Node *moved = build_number(g, ELEM_SHL, high, 32);
+    return build_number(g, ELEM_ADD, moved, (double)(i & 0xffffffff));
+}
+
+static Node *number_node(Eval *ev, Span at, const Value *v, const Node *like)
+{
+    Graph *g = ev->graph;
+    DType t = v->kind == V_BOOL   ? DT_BOOL
+              : v->kind == V_FLOAT ? DT_F32
+              : number_fits(DT_I32, (double)v->u.i) ? DT_I32 : DT_I64;
     if (like && like->type != DT_BOOL && v->kind != V_BOOL &&
         (v->kind == V_INT || dtype_is_float(like->type)))
         t = like->type;
-    return node_const(g, t, x);
+    if (v->kind == V_INT && dtype_is_int(t) && !number_fits(t, (double)v->u.i))
+        diag_fail(ev->diag, at, "%lld does not fit %s, the type of the tensor beside it "
+                  "[tensor-number]", (long long)v->u.i, dtype_name(t));
+    if (v->kind == V_INT && dtype_is_int(t))
+        return whole_node(g, t, v->u.i);
+    return node_const(g, t, v->kind == V_FLOAT ? v->u.f : (double)v->u.i);
 }
 
 Node *to_node(Eval *ev, Span at, const Value *v, const Node *like, const char *what)
 {
-    Graph *g = tensor_graph(ev, at, what);
+    tensor_graph(ev, at, what);
     if (v->kind == V_NODE)
         return v->u.node;
     if (is_number(v))
-        return number_node(g, v, like);
+        return number_node(ev, at, v, like);
     if (v->kind == V_FOREIGN || v->kind == V_OPAQUE)
         diag_fail(ev->diag, at, "%s: %s is no tensor of this program; arrays come in as arguments "
                   "of the program [tensor-capture]", what, value_kind_name(v));
@@ -47,8 +64,8 @@ int to_axis(Eval *ev, Span at, const Value *v, int rank, const char *what)
 {
     int64_t d = to_int(ev, at, v, what);
     if (d < -rank || d >= rank)
-        diag_fail(ev->diag, at, "%s is %lld, but there are %d axes [tensor-axis]", what,
-                  (long long)d, rank);
+        diag_fail(ev->diag, at, "%s is %lld, but there %s [tensor-axis]", what, (long long)d,
+                  rank == 1 ? "is 1 axis" : arena_printf(ev->arena, "are %d axes", rank));
     return (int)(d < 0 ? d + rank : d);
 }
 
@@ -62,8 +79,12 @@ void to_axes(Eval *ev, Span at, const Value *v, int rank, bool *axes, const char
         axes[to_axis(ev, at, v, rank, what)] = true;
         return;
     }
-    for (int i = 0; i < v->u.seq->n; i++)
-        axes[to_axis(ev, at, &v->u.seq->at[i], rank, what)] = true;
+    for (int i = 0; i < v->u.seq->n; i++) {
+        const int d = to_axis(ev, at, &v->u.seq->at[i], rank, what);
+        if (axes[d])
+            diag_fail(ev->diag, at, "%s names axis %d twice [tensor-axis]", what, d);
+        axes[d] = true;
+    }
 }
 
 int64_t to_extent(Eval *ev, Span at, const Value *v, const char *what)
@@ -123,13 +144,37 @@ static Elem token_elem(TokenKind op)
     return ELEM_COUNT;
 }
 
+/* The tensor whose type a number beside it takes; none where it is compared with one past all
+ * that the type has. */
+static const Node *like_of(TokenKind op, const Node *n, const Value *v)
+{
+    const bool compares = op == TK_LT || op == TK_LE || op == TK_GT || op == TK_GE ||
+                          op == TK_EQ || op == TK_NE;
+    return compares && v->kind == V_INT && dtype_is_int(n->type) &&
+                   !number_fits(n->type, (double)v->u.i) ? NULL : n;
+}
+
+static void check_divisor(Eval *ev, Span at, TokenKind op, const Node *x, const Value *v)
+{
+    if (!is_number(v) || !dtype_is_int(x->type) || v->kind == V_FLOAT)
+        return;
+    if ((op == TK_FLOORDIV || op == TK_MOD) && v->u.i == 0)
+        diag_fail(ev->diag, at, "an integer tensor divided by zero [tensor-number]");
+    if ((op == TK_SHL || op == TK_SHR) && (v->u.i < 0 || v->u.i >= dtype_bits(x->type)))
+        diag_fail(ev->diag, at, "%s is shifted by %lld bits [tensor-number]", dtype_name(x->type),
+                  (long long)v->u.i);
+}
+
 bool tensor_binary(Eval *ev, Span at, TokenKind op, const Value *a, const Value *b, Value *out)
 {
     if (a->kind != V_NODE && b->kind != V_NODE)
         return false;
     const char *what = arena_printf(ev->arena, "the operand of '%s'", token_text(op));
     Node *x = a->kind == V_NODE ? a->u.node : NULL, *y = b->kind == V_NODE ? b->u.node : NULL;
-    Node *l = x ? x : to_node(ev, at, a, y, what), *r = y ? y : to_node(ev, at, b, x, what);
+    Node *l = x ? x : to_node(ev, at, a, like_of(op, y, a), what);
+    Node *r = y ? y : to_node(ev, at, b, like_of(op, x, b), what);
+    if (x)
+        check_divisor(ev, at, op, x, b);
     Graph *g = tensor_graph(ev, at, what);
     Elem e = token_elem(op);
     *out = node_value(op == TK_AT ? build_matmul(g, l, r) : build_binary(g, e, l, r));
@@ -198,6 +243,7 @@ typedef struct {
     int64_t out[TENSOR_RANK + 1];
     int naxis;                          /* tensors as subscripts */
     int at_axis[TENSOR_RANK], at_out;
+    bool apart;                         /* not side by side */
     Node *index[TENSOR_RANK];
 } Subscript;
 
@@ -259,15 +305,45 @@ static void take_tensor(Subscript *s, Node *n)
     if (n->type == DT_BOOL)
         diag_fail(s->ev->diag, s->at, "a mask as a subscript gives a shape that is known only when "
                   "it runs; tl.where keeps the shape [tensor-subscript]");
+    if (!dtype_is_int(n->type))
+        diag_fail(s->ev->diag, s->at, "a tensor as a subscript must have integers, not %s "
+                  "[tensor-subscript]", dtype_name(n->type));
     if (!s->naxis)
         s->at_out = s->rank;
     s->at_axis[s->naxis] = d;
     s->index[s->naxis++] = n;
     take_whole(s);
-    if (s->naxis > 1 && s->at_axis[s->naxis - 2] != d - 1)
-        diag_fail(s->ev->diag, s->at, "tensors as subscripts must stand side by side "
-                  "[tensor-subscript]");
+    s->apart = s->apart || (s->naxis > 1 && s->at_axis[s->naxis - 2] != d - 1);
     s->rank--;
+}
+
+/* Axes with a tensor each, and others between them: as numpy does, theirs come first. */
+static Node *side_by_side(Subscript *s, Node *x)
+{
+    int perm[TENSOR_RANK], n = s->naxis;
+    for (int d = 0, k = 0; d < x->rank; d++)
+        perm[k < s->naxis && s->at_axis[k] == d ? k++ : n++] = d;
+    for (int k = 0; k < s->naxis; k++)
+        s->at_axis[k] = k;
+    s->at_out = 0;
+    return node_permute(s->g, x, perm);
+}
+
+/* A list of numbers is a tensor of them. */
+static Node *list_node(Subscript *s, const Value *v)
+{
+    const int64_t one = 1;
+    Node *all = NULL;
+    for (int i = 0; i < v->u.seq->n; i++) {
+        const int64_t at = to_int(s->ev, s->at, &v->u.seq->at[i], "a subscript"),
+                      n = s->x->shape[s->axis];
+        if (!extent_le(s->g, -n, at) || !extent_le(s->g, at + 1, n))
+            diag_fail(s->ev->diag, s->at, "subscript %lld of axis %d, which has %s elements "
+                      "[tensor-subscript]", (long long)at, s->axis, extent_text(s->g, n));
+        Node *next = node_full(s->g, DT_I32, (double)at, 1, &one);
+        all = all ? node_concat(s->g, all, next, 0) : next;
+    }
+    return all ? all : node_full(s->g, DT_I32, 0, 1, &(int64_t){0});
 }
 
 static void take_one(Subscript *s, const Value *v)
@@ -285,6 +361,8 @@ static void take_one(Subscript *s, const Value *v)
         take_slice(s, v);
     else if (v->kind == V_NODE)
         take_tensor(s, v->u.node);
+    else if (v->kind == V_LIST)
+        take_tensor(s, list_node(s, v));
     else
         take_number(s, v);
 }
@@ -292,6 +370,16 @@ static void take_one(Subscript *s, const Value *v)
 static bool is_ellipsis(const Value *v)
 {
     return v->kind == V_OPAQUE && !strcmp(v->u.s.text, "...");
+}
+
+/* From the end where negative, and inside: a position of several axes is no neighbour's. */
+static Node *inside(Graph *g, Node *at, int64_t extent)
+{
+    Node *zero = node_const(g, DT_I32, 0), *size = node_extent(g, extent);
+    Node *last = build_number(g, ELEM_SUB, size, 1);
+    Node *wrap = build_binary(g, ELEM_ADD, at, size);
+    at = node_elem(g, ELEM_WHERE, build_binary(g, ELEM_LT, at, zero), wrap, at);
+    return build_binary(g, ELEM_MINIMUM, build_binary(g, ELEM_MAXIMUM, at, zero), last);
 }
 
 /* Side by side axes with a tensor each: one axis, positions by the extents. */
@@ -303,10 +391,9 @@ static Node *take_tensors(Subscript *s, Node *x)
     Node *at = NULL;
     for (int i = 0; i < s->naxis; i++) {
         int64_t n = x->shape[s->at_axis[i]];
-        Node *zero = node_const(g, DT_I32, 0), *one = node_cast(g, s->index[i], DT_I32);
-        Node *size = node_extent(g, n), *wrap = build_binary(g, ELEM_ADD, one, size);
+        Node *one = node_cast(g, s->index[i], DT_I32), *size = node_extent(g, n);
         if (s->naxis > 1)
-            one = node_elem(g, ELEM_WHERE, build_binary(g, ELEM_LT, one, zero), wrap, one);
+            one = inside(g, one, n);
         at = at ? build_binary(g, ELEM_ADD, build_binary(g, ELEM_MUL, at, size), one) : one;
     }
     for (int d = 0; d < x->rank; d++) {
@@ -326,7 +413,7 @@ static Value finish_subscript(Subscript *s)
     Node *x = node_slice(g, s->x, s->start, s->step, s->shape);
     if (!s->naxis)
         return node_value(node_reshape(g, x, s->rank, s->out));
-    Node *y = take_tensors(s, x);
+    Node *y = take_tensors(s, s->apart ? side_by_side(s, x) : x);
     const int inner = y->rank - (s->x->rank - s->naxis);
     int64_t shape[2 * TENSOR_RANK];
     int rank = 0;
@@ -344,8 +431,12 @@ Value tensor_index(Eval *ev, Span at, const Value *v, const Value *index)
     Subscript s = {.ev = ev, .g = tensor_graph(ev, at, "a subscript"), .at = at, .x = v->u.node};
     const Value *all = index->kind == V_TUPLE ? index->u.seq->at : index;
     int n = index->kind == V_TUPLE ? index->u.seq->n : 1, used = 0;
-    for (int i = 0; i < n; i++)
+    for (int i = 0, dots = 0; i < n; i++) {
         used += all[i].kind != V_NONE && !is_ellipsis(&all[i]);
+        dots += is_ellipsis(&all[i]);
+        if (dots > 1)
+            diag_fail(ev->diag, at, "a subscript has '...' twice [tensor-subscript]");
+    }
     for (int i = 0; i < n; i++) {
         if (!is_ellipsis(&all[i])) {
             take_one(&s, &all[i]);
@@ -355,4 +446,25 @@ Value tensor_index(Eval *ev, Span at, const Value *v, const Value *index)
             take_whole(&s);
     }
     return finish_subscript(&s);
+}
+
+Value tensor_length(Eval *ev, Span at, const Value *v)
+{
+    const Node *n = v->u.node;
+    if (!n->rank)
+        diag_fail(ev->diag, at, "a tensor without axes has no length [tensor-axis]");
+    return extent_value(ev->graph, n->shape[0]);
+}
+
+int tensor_items(Eval *ev, Span at, const Value *v, Value **out, const char *what)
+{
+    const Value length = tensor_length(ev, at, v);
+    if (length.kind == V_NODE)
+        diag_fail(ev->diag, at, "%s: rows of a tensor of %s, which stays open [tensor-extent]",
+                  what, extent_text(ev->graph, v->u.node->shape[0]));
+    eval_work(ev, at, (size_t)length.u.i);
+    *out = NEWN(ev->arena, Value, length.u.i + 1);
+    for (int64_t i = 0; i < length.u.i; i++)
+        (*out)[i] = tensor_index(ev, at, v, &(Value){.kind = V_INT, .u.i = i});
+    return (int)length.u.i;
 }

@@ -398,6 +398,7 @@ int value_items(Eval *ev, Span at, const Value *v, Value **out, const char *what
         return n;
     }
     case V_RANGE: return range_items(ev, at, v, out);
+    case V_NODE: return tensor_items(ev, at, v, out, what);
     case V_STR: eval_work(ev, at, v->u.s.len); return str_items(ev, v, out);
     case V_DTYPE: {
         Value text = dtype_text(ev, v);

@@ -51,6 +51,8 @@ Node *build_softmax(Graph *g, Node *a, int axis, bool log)
     bool axes[TENSOR_RANK] = {0};
     if (!dtype_is_float(a->type))
         a = node_cast(g, a, DT_F32);
+    if (node_count(a) == 0)
+        return a;
     axes[axis] = true;
     Node *most = keep_axes(g, node_reduce(g, REDUCE_MAX, a, axes), a, axes);
     Node *moved = build_binary(g, ELEM_SUB, a, most), *e = build_unary(g, ELEM_EXP, moved);
@@ -510,6 +512,25 @@ Node *build_random(Graph *g, int rank, const int64_t *shape, Node *seed)
 /* ---- convolution ----------------------------------------------------------------------------- */
 
 /* x [n, c, spatial], w [o, c / groups, spatial]: windows of x by the weights of their group. */
+/* The same with one axis for all offsets of a window: groups leave no axis for each of them. */
+static Node *conv_by_groups(Graph *g, Node *p, Node *w, int ns, int64_t groups)
+{
+    int perm[TENSOR_RANK] = {0, 1};
+    int64_t sp[TENSOR_RANK] = {p->shape[0], groups, p->shape[1] / groups},
+            sw[4] = {groups, w->shape[0] / groups, w->shape[1], 1},
+            out[TENSOR_RANK] = {p->shape[0], w->shape[0]};
+    for (int d = 0; d < ns; d++) {
+        perm[2 + d] = 2 + 2 * d;
+        perm[2 + ns + d] = 3 + 2 * d;
+        sp[3 + d] = out[2 + d] = p->shape[2 + 2 * d];
+        sw[3] *= w->shape[2 + d];
+    }
+    sp[3 + ns] = sw[3];
+    Node *windows = node_reshape(g, node_permute(g, p, perm), ns + 4, sp);
+    Node *y = build_einsum(g, "ngcxyzi,goci->ngoxyz", windows, node_reshape(g, w, 4, sw));
+    return node_reshape(g, y, ns + 2, out);
+}
+
 Node *build_conv(Graph *g, Node *x, Node *w, int ns, const int64_t *stride, const int64_t *padding,
                  const int64_t *dilation, int64_t groups)
 {
@@ -538,6 +559,8 @@ Node *build_conv(Graph *g, Node *x, Node *w, int ns, const int64_t *stride, cons
         str_putn(&s, in_axes + 2 * d, 2);
         str_putc(&t, in_axes[2 * d + 1]);
     }
+    if (groups > 1 && p->rank + 1 > TENSOR_RANK)
+        return conv_by_groups(g, p, w, ns, groups);
     if (groups > 1) { /* channels as groups of them */
         int64_t sp[TENSOR_RANK + 1] = {p->shape[0], groups, p->shape[1] / groups},
                 sw[TENSOR_RANK + 1] = {groups, w->shape[0] / groups, w->shape[1]};

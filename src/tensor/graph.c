@@ -246,6 +246,13 @@ static bool is_number(const Node *n, double *v)
     return true;
 }
 
+bool number_fits(DType t, double v)
+{
+    if (!dtype_is_int(t))
+        return true;
+    return v == trunc(v) && v >= dtype_min(t) && v <= dtype_max(t);
+}
+
 static Node *fold_elem(Graph *g, Elem e, DType t, Node *const *arg, int n)
 {
     double v[3] = {0}, y;
@@ -255,7 +262,7 @@ static Node *fold_elem(Graph *g, Elem e, DType t, Node *const *arg, int n)
     if (!all || (dtype_is_int(t) && dtype_bits(t) > 32))
         return NULL;
     y = fold_number(e, v[0], v[1], v[2], &ok);
-    if (!ok || (dtype_is_int(t) && (y != trunc(y) || fabs(y) > 2147483647.0)))
+    if (!ok || !number_fits(t, y))
         return NULL;
     return node_full(g, t, y, arg[0]->rank, arg[0]->shape);
 }
@@ -386,7 +393,7 @@ Node *node_cast(Graph *g, Node *a, DType t)
     double v;
     if (a->type == t)
         return a;
-    if (is_number(a, &v) && t != DT_BOOL)
+    if (is_number(a, &v) && t != DT_BOOL && number_fits(t, v))
         return node_full(g, t, v, a->rank, a->shape);
     Node n = shaped(NODE_CAST, t, a->rank, a->shape);
     n.arg[0] = a;

@@ -156,6 +156,7 @@ Node *node_dot(Graph *g, Node *a, Node *b);
 Node *node_scan(Graph *g, Node *a, int axis, bool reverse);
 Node *node_scatter(Graph *g, Node *a, Node *at, Node *v, int axis, bool add);
 DType promote(DType a, DType b);
+bool number_fits(DType t, double v); /* a whole number that an integer type holds; any for floats */
 DType compute_type(DType t); /* that elements are computed in: float32 for narrower floats */
 
 /* ---- build.c --------------------------------------------------------------------------------- */

@@ -22,6 +22,11 @@ def added(x, at, v):
     return y
 
 
+def plain_conv(x, w):
+    seen = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], axis=(2, 3, 4))
+    return np.einsum("ncxyzijk,ocijk->noxyz", seen, w)
+
+
 # parameters: expression; what numpy gives; arguments
 CASES = {
     "no_axes": ("x, y: (x * 2 + 1, x * y)", lambda x, y: (x * 2 + 1, x * y), normal(), X),
@@ -59,6 +64,21 @@ CASES = {
                      lambda x: (x.sum((0, 2)), x.max((0, 3), keepdims=True), x.var((-1, 0)), x.std()), T4),
     "outputs": ("x, y: (x, x.T, x, x * 2, x * 2, tl.full((3,), 2.0))", lambda x, y: (x, x.T, x, x * 2, x * 2, np.full(3, 2.0)),
                 X, SQUARE),
+    "several_positions": ("x, i, j: (x[i, j], x[i, :, i], x[:, i, None], x[[0, -1]], x[:, [2, 1]])",
+                          lambda x, i, j: (x[i, j], x[i, :, i], x[:, i, None], x[[0, -1]], x[:, [2, 1]]),
+                          normal(4, 5, 4), AT[:4], AT[2:]),
+    "positions_stay_inside": ("x, i: (x[i, i], x[i])",
+                              lambda x, i: (x[np.clip(i, 0, 3), np.clip(i, 0, 5)], x[np.clip(i, 0, 3)]), X,
+                              np.array([2, 9, 4, 0], "int32")),
+    "rows_one_by_one": ("x, y: (sum([r * (i + 1) for i, r in enumerate(x)]), len(x) * y[0], y[0] + y[len(y) - 1])",
+                        lambda x, y: (sum([r * (i + 1) for i, r in enumerate(x)]), 4 * y[0], y[0] + y[-1]), X, SQUARE),
+    "large_numbers": ("x, y: ((x & 255) + 1152921504606846977 - 1152921504606846976, y < 300, y > -129, 300 == y)",
+                      lambda x, y: ((x & 255) + 1, y < 300, y > -129, y == 300), LONGS, BYTES),
+    "no_columns_of_a_softmax": ("x: (tl.softmax(x), tl.log_softmax(x))", lambda x: (x, x), normal(3, 0)),
+    "groups_in_space": ("x, w: (tl.conv(x, w, groups=2), tl.max_pool(x, (2, 2, 2)))",
+                        lambda x, w: (np.concatenate([plain_conv(x[:, :2], w[:3]), plain_conv(x[:, 2:], w[3:])], 1),
+                                      x.reshape(2, 4, 2, 2, 2, 2, 2, 2).max((3, 5, 7))),
+                        normal(2, 4, 4, 4, 4), normal(6, 2, 2, 3, 2)),
     "from_the_end": ("x: (x[-3:-1, ::-2], x[-1], tl.roll(x, 2, -1), tl.stack([x, x], -1))",
                      lambda x: (x[-3:-1, ::-2], x[-1], np.roll(x, 2, -1), np.stack([x, x], -1)), X),
     "ties": ("x: (tl.argmax(x, axis=1), tl.argmin(x, axis=0), tl.sort(x, axis=0), tl.argsort(x, axis=1))",
