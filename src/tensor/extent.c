@@ -194,8 +194,8 @@ const char *extent_blocks(Graph *g, int64_t extent, int64_t tile)
 {
     if (!extent_is_open(g, extent))
         return arena_printf(g->arena, "%lld", (long long)((extent + tile - 1) / tile));
-    if (extent_divides(g, tile, extent))
-        return extent_text(g, extent / tile);
+    if (extent_divides(g, tile, extent)) /* a factor, mostly */
+        return extent_addend(g, extent / tile);
     return arena_printf(g->arena, "T.ceildiv(%s, %lld)", extent_text(g, extent), (long long)tile);
 }
 

@@ -111,7 +111,14 @@ class Open(unittest.TestCase):
         w, text = normal(4, 3, 3, 3), "x, w: tl.relu(tl.conv(x, w, padding=1))"
         closed = tl.tensor_program(program_of(text), target="cpu")
         held(text, {"x": (None, None, "n", "n")},
-             lambda n: (normal(2, 3, n, n), w), closed, extents=(1, 9))
+             lambda n: (normal(2, 3, n, n), w), closed, extents=(1, 9, 65))
+        pools = "x: tl.max_pool(x, (3, 3), stride=(1, 1), padding=(1, 1))"
+        held(pools, {"x": (None, None, "n", "m")}, lambda n: (normal(2, 3, n, n + 2),),
+             tl.tensor_program(program_of(pools), target="cpu"), extents=(1, 70))
+
+    def test_sums_as_factors_of_blocks(self):
+        held("x: (tl.pad(x, 1) * 2, tl.cumsum(tl.pad(x, 1), axis=1))", {"x": (None, "n", "m")},
+             lambda n: (normal(3, n, n + 1),), lambda x: (np.pad(x, 1) * 2, np.pad(x, 1).cumsum(1)))
 
     def test_derivatives(self):
         def loss(x, w):
