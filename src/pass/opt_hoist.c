@@ -3,7 +3,9 @@
  * needs   FORM_FLAT, FORM_SIMPLE
  *
  * The C compiler below moves arithmetic by itself but may not move a load past a store through
- * another pointer.  Only unguarded loads from on-chip buffers that the loop does not write move.
+ * another pointer.  Only unguarded loads from on-chip buffers that the loop does not write move,
+ * and on a CPU those from tensors that no kernel writes: past stores to what is on chip, or where
+ * tensors are known to be apart.
  * A loop may not run at all, and its bounds be what keeps the index in the buffer: to read once
  * too often does no harm only where the index is inside in any case.  Loads under a lazy operator
  * stay. */
@@ -18,6 +20,7 @@ typedef struct {
     Map written;   /* root buffers stored to in the loop */
     Map bound;     /* variables bound by the loop */
     bool opaque;   /* the loop holds something whose effects are not known here */
+    bool outside;  /* it stores to a tensor */
     Map moved;     /* load -> its Var's Expr */
     VEC(const Stmt *) lets;
 } Hoist;
@@ -29,6 +32,7 @@ static bool see_effect(const Stmt *s, void *arg)
     switch (s->kind) {
     case ST_STORE:
         map_set(&h->written, buffer_root(s->u.store.buf), s);
+        h->outside = h->outside || s->u.store.buf->scope == MEM_GLOBAL;
         return true;
     case ST_LET:
         map_set(&h->bound, s->u.let.var, s);
@@ -85,12 +89,25 @@ static bool is_harmless(const Hoist *h, const Expr *load)
            bounds_within(bounds_of(h->facts, load->kid[0]), 0, stored(h, load->u.buf) - 1);
 }
 
+/* A tensor that nobody writes, if no other that the loop writes has its memory. */
+static bool is_read_only(const Hoist *h, const Buffer *b)
+{
+    const Func *f = h->k->func;
+    bool found = false;
+    if (kernel_on_warps(h->k) || h->k->uses_threads || f->may_overlap ||
+        (h->outside && !h->k->relies_apart))
+        return false;
+    for (int i = 0; i < f->params.n; i++)
+        found = found || (f->params.at[i].buf == buffer_root(b) && !f->params.at[i].written);
+    return found;
+}
+
 static const Expr *hoist_expr(Hoist *h, const Expr *e)
 {
     if (!expr_has_load(e))
         return e;
-    if (e->op == EX_LOAD && !e->guarded && e->lanes == 1 && e->u.buf->scope != MEM_GLOBAL &&
-        is_fixed(h, e) && is_harmless(h, e))
+    if (e->op == EX_LOAD && !e->guarded && e->lanes == 1 && is_fixed(h, e) &&
+        is_harmless(h, e) && (e->u.buf->scope != MEM_GLOBAL || is_read_only(h, e->u.buf)))
         return move(h, e);
     const Expr **kid = NEWN(h->ir->arena, const Expr *, e->nkid);
     bool lazy = e->op == EX_IF || e->op == EX_AND || e->op == EX_OR;

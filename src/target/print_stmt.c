@@ -22,10 +22,10 @@ void emit_line(Emit *e, const char *fmt, ...)
 
 /* ---- what is known --------------------------------------------------------------------------- */
 
-/* What a name for something read from memory can be, where its width or a mask says so. */
+/* What a name for something read from memory can be, where its width, a mask or a clamp says so. */
 static void know_loaded(Emit *e, const Var *v, Bounds b)
 {
-    if (bounds_within(b, -(1 << 16), 1 << 16))
+    if (bounds_within(b, -(1 << 30), 1 << 30))
         facts_range(e->facts, v, expr_const(e->ir, v->type, b.lo),
                     expr_const(e->ir, v->type, b.hi - b.lo + 1));
 }
@@ -37,11 +37,14 @@ static bool see_range(const Stmt *s, void *arg)
         map_set(e->loaded, s->u.let.var, s->u.let.var);
     if (s->kind == ST_FOR)
         facts_range(e->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
-    if (s->kind == ST_LET && dtype_is_int(s->u.let.var->type) && !expr_has_load(s->u.let.value))
+    const bool number = s->kind == ST_LET && dtype_is_int(s->u.let.var->type);
+    const bool plain = number && !expr_has_load(s->u.let.value);
+    if (number && (!plain || is_loaded(e, s->u.let.value)) &&
+        (s->u.let.var->type == DT_I32 || s->u.let.var->type == DT_I64))
+        know_loaded(e, s->u.let.var, bounds_of(e->facts, s->u.let.value));
+    if (plain)
         facts_assume(e->facts,
                      expr_binary(e->ir, EX_EQ, expr_var(e->ir, s->u.let.var), s->u.let.value));
-    else if (s->kind == ST_LET && (s->u.let.var->type == DT_I32 || s->u.let.var->type == DT_I64))
-        know_loaded(e, s->u.let.var, bounds_of(e->facts, s->u.let.value));
     else if (stmt_is_fact(s) && !expr_has_load(s->u.check.cond))
         facts_assume(e->facts, s->u.check.cond);
     return true;
