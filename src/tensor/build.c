@@ -511,7 +511,6 @@ Node *build_random(Graph *g, int rank, const int64_t *shape, Node *seed)
 
 /* ---- convolution ----------------------------------------------------------------------------- */
 
-/* x [n, c, spatial], w [o, c / groups, spatial]: windows of x by the weights of their group. */
 /* The same with one axis for all offsets of a window: groups leave no axis for each of them. */
 static Node *conv_by_groups(Graph *g, Node *p, Node *w, int ns, int64_t groups)
 {
@@ -531,6 +530,7 @@ static Node *conv_by_groups(Graph *g, Node *p, Node *w, int ns, int64_t groups)
     return node_reshape(g, y, ns + 2, out);
 }
 
+/* x [n, c, spatial], w [o, c / groups, spatial]: windows of x by the weights of their group. */
 Node *build_conv(Graph *g, Node *x, Node *w, int ns, const int64_t *stride, const int64_t *padding,
                  const int64_t *dilation, int64_t groups)
 {

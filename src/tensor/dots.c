@@ -3,6 +3,11 @@
 
 #include "tensor/dots.h"
 
+enum {
+    FOLD_LEAST = 8,        /* elements of a loop of its own */
+    WINDOW_TILE = 1 << 16, /* elements of windows that a CPU gathers at a time */
+};
+
 static int64_t ceil_div(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
@@ -106,7 +111,7 @@ void operand_plan(Graph *g, const Group *k, Operand *t, const Lin *const *at)
     for (int d = 0; d < t->node->rank; d++)
         t->at[d] = at[d];
     t->copied = is_tile(&s, t, &swapped) && s.node->type == t->type;
-    if (!t->copied && machine_has(g->machine, HAS_THREADS)) {
+    if (!t->copied) {
         s.node = t->node;
         memcpy(s.at, t->at, sizeof s.at);
         t->copied = find_view(g, k, t, &s, &buffer, &swapped);
@@ -132,6 +137,63 @@ void operand_alloc(const Operand *t, Str *out)
                (long long)(t->swapped ? t->rows : t->columns), dtype_name(t->type));
 }
 
+/* ---- columns that are rows of an image ------------------------------------------------------- */
+
+typedef struct {
+    const Lin *column;
+    int64_t columns, by;
+} Fold;
+
+/* The remainder of columns by the innermost axis, if tiles are whole rows of that. */
+static bool see_fold(void *arg, Node *n, const Lin *const *at)
+{
+    Fold *f = arg;
+    for (int d = 0; d < n->rank; d++)
+        for (int i = 0; i < at[d]->n; i++) {
+            const Atom *a = at[d]->atom[i];
+            if (a->kind == '%' && lin_same(a->of, f->column) && f->columns % a->c == 0 &&
+                a->c >= FOLD_LEAST && (!f->by || a->c < f->by))
+                f->by = a->c;
+        }
+    return false;
+}
+
+/* On a CPU, columns of a tile as rows of `by` elements: a loop over them has neither quotients nor
+ * remainders, and is one over neighbours.  0: they are not. */
+static int64_t fold_columns(Graph *g, Node *n, const Lin *const *at, const Lin *column,
+                            int64_t columns)
+{
+    Fold f = {.column = column, .columns = columns};
+    if (!machine_has(g->machine, HAS_THREADS))
+        each_read(g, n, at, see_fold, &f);
+    return f.by < columns ? f.by : 0;
+}
+
+/* The position of column j * by + l of the tile that starts at base, "bx * 256". */
+static const Lin *folded(Graph *g, const Lin *column, const char *base, int64_t columns,
+                         int64_t by)
+{
+    const char *text = arena_printf(g->arena, "%.*s * %lld + j", (int)strcspn(base, " "), base,
+                                    (long long)(columns / by));
+    const Lin *row = lin_var(g, text, 0, column->hi / by);
+    return lin_add(g, lin_mul(g, row, by), lin_var(g, "l", 0, by - 1));
+}
+
+/* The loop over a tile, columns as rows of `by` elements if that is not 0: an element of it. */
+static const char *open_columns(Body *b, const char *name, int64_t rows, int64_t columns,
+                                int64_t by)
+{
+    if (!by) {
+        body_line(b, "for i, j in T.Parallel(%lld, %lld):", (long long)rows, (long long)columns);
+        b->indent++;
+        return arena_printf(b->g->arena, "%s[i, j]", name);
+    }
+    body_line(b, "for i, j, l in T.Parallel(%lld, %lld, %lld):", (long long)rows,
+              (long long)(columns / by), (long long)by);
+    b->indent++;
+    return arena_printf(b->g->arena, "%s[i, j * %lld + l]", name, (long long)by);
+}
+
 void operand_load(Graph *g, const Group *k, const Operand *t, Str *out, int indent, int *names)
 {
     Body b;
@@ -141,21 +203,26 @@ void operand_load(Graph *g, const Group *k, const Operand *t, Str *out, int inde
         body_line(&b, "T.copy(%s, %s)", t->source, t->name);
         return;
     }
-    body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)t->rows, (long long)t->columns);
-    b.indent++;
+    const int64_t by = t->guard || !strstr(t->column_base, " * ")
+                           ? 0 : fold_columns(g, t->node, t->at, t->column, t->columns);
+    const Lin *at[TENSOR_RANK],
+              *c = by ? folded(g, t->column, t->column_base, t->columns, by) : NULL;
+    for (int d = 0; d < t->node->rank; d++)
+        at[d] = c && lin_same(t->at[d], t->column) ? c : t->at[d];
+    const char *place = open_columns(&b, t->name, t->rows, t->columns, by);
     if (t->guard) {
         body_line(&b, "if %s:", t->guard);
         b.indent++;
     }
-    const char *v = body_value(&b, t->node, t->at);
+    const char *v = body_value(&b, t->node, at);
     if (compute_type(t->node->type) != t->type)
         v = arena_printf(g->arena, "T.cast(%s, \"%s\")", v, dtype_name(t->type));
-    body_line(&b, "%s[i, j] = %s", t->name, v);
+    body_line(&b, "%s = %s", place, v);
     if (t->guard) {
         b.indent--;
         body_line(&b, "else:");
         b.indent++;
-        body_line(&b, "%s[i, j] = %s", t->name, number_text(g, t->type, 0));
+        body_line(&b, "%s = %s", place, number_text(g, t->type, 0));
     }
 }
 
@@ -280,6 +347,17 @@ static bool is_plain(const Group *k)
     return n == k->anchor;
 }
 
+/* Rows of the outputs that columns of the tile are; 0: they are not. */
+static int64_t fold_store(Graph *g, const Group *k, Place *const *place, const StoreTile *t)
+{
+    Fold f = {.column = t->at[2], .columns = t->columns};
+    if (machine_has(g->machine, HAS_THREADS) || t->guard || !strstr(t->column_base, " * "))
+        return 0;
+    for (int i = 0; i < k->outputs.n; i++)
+        see_fold(&f, k->outputs.at[i], place[k->outputs.at[i]->id]->at);
+    return f.by < t->columns ? f.by : 0;
+}
+
 /* Outputs follow from the accumulator element by element.  One that is a tile of memory is copied
  * there from the accumulator, which targets know to do well. */
 void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *leaf, int *names)
@@ -287,17 +365,21 @@ void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *le
     Body b;
     Place **place = places_from(g, k->anchor, t->at);
     const char *to = store_place(g, k, place, t);
+    const bool is_acc = !strcmp(leaf, "acc[i, j]");
+    const int64_t by = is_acc && !to ? fold_store(g, k, place, t) : 0;
+    if (by)
+        place = places_from(g, k->anchor, (const Lin *[]){t->at[0], t->at[1],
+                            folded(g, t->at[2], t->column_base, t->columns, by)});
     body_open(&b, g, out, 2, names);
     b.group = k;
+    if (by)
+        leaf = arena_printf(g->arena, "acc[i, j * %lld + l]", (long long)by);
     vec_push(g->arena, &b.leaves, ((Leaf){k->anchor, leaf, NULL}));
     if (k->pair)
         vec_push(g->arena, &b.leaves, ((Leaf){k->pair, "acc2[i, j]", NULL}));
-    const bool plain = to && is_plain(k) && !strcmp(leaf, "acc[i, j]");
-    if (!plain) {
-        body_line(&b, "for i, j in T.Parallel(%lld, %lld):", (long long)t->rows,
-                  (long long)t->columns);
-        b.indent++;
-    }
+    const bool plain = to && is_plain(k) && is_acc;
+    if (!plain)
+        open_columns(&b, "acc", t->rows, t->columns, by);
     if (!plain && t->guard) {
         body_line(&b, "if %s:", t->guard);
         b.indent++;
@@ -329,6 +411,29 @@ static void print_gemm(const Operand *a, const Operand *b, const char *acc, Str 
                a->type == DT_F32 ? ", precision=\"float32\"" : "");
 }
 
+/* Columns of a tile of windows, which are gathered: what stays near a core, and whole rows of an
+ * image, if no tile is left that is not whole. */
+static int64_t whole_columns(Graph *g, const Node *dot, int64_t columns, int64_t depth)
+{
+    const int64_t N = dot->shape[2];
+    const Lin *at[3] = {lin_var(g, "bz", 0, dot->shape[0] - 1),
+                        lin_var(g, "m", 0, dot->arg[1]->shape[1] - 1), lin_var(g, "n", 0, N - 1)};
+    const Node *b = dot->arg[1];
+    bool windows = false;
+    for (; b->kind >= NODE_RESHAPE && b->kind <= NODE_WINDOW && !b->stored; b = b->arg[0])
+        windows = windows || b->kind == NODE_WINDOW;
+    while (windows && !machine_has(g->machine, HAS_THREADS) && columns > 64 &&
+           columns * depth > WINDOW_TILE)
+        columns /= 2;
+    if (extent_is_open(g, N))
+        return columns;
+    const int64_t by = fold_columns(g, dot->arg[1], at, at[2], N);
+    for (int64_t n = by ? columns / by * by : 0; n > columns / 2; n -= by)
+        if (N % n == 0)
+            return n;
+    return columns;
+}
+
 void tiles_dot(Graph *g, Group *k, Str *out)
 {
     Node *dot = k->anchor, *a = dot->arg[0], *b = dot->arg[1];
@@ -337,6 +442,7 @@ void tiles_dot(Graph *g, Group *k, Str *out)
     TileChoice c = choose(g, dot);
     if (k->pair) /* as many registers for both */
         c.n = MAX(16, c.n / 16 * 8);
+    c.n = whole_columns(g, dot, c.n, c.k);
     int names = 0;
     const char *m0 = arena_printf(g->arena, "by * %lld", (long long)c.m),
                *n0 = arena_printf(g->arena, "bx * %lld", (long long)c.n),

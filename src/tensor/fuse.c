@@ -14,6 +14,7 @@ enum {
     TEXT_WEIGHT = 50000, /* past this a node is stored: an expression has so many terms at most */
     TERMS_WEIGHT = 128, /* of all terms of a reduction that is written out */
     WINDOWS_TIMES = 64, WINDOWS_BYTES = 1 << 30,
+    BORDER_LEAST = 1 << 14, /* elements: with less a kernel of its own costs more than it saves */
     REDUCTIONS_MOST = 6, /* of rows, of groups that become one: each has a tile */
 };
 
@@ -137,6 +138,24 @@ static void hold_windows(const Graph *g, Node *a, int64_t times)
         hold(a);
 }
 
+/* Windows of a tensor with a border, on a CPU: it is stored with it, so that loops over them have
+ * no conditions, and vectors are whole. */
+static void hold_border(const Graph *g, Node *a, int depth)
+{
+    bool windows = false;
+    if (machine_has(g->machine, HAS_THREADS))
+        return;
+    while (is_view(a) && a->kind != NODE_CONCAT && !a->stored && a->kind != NODE_PAD) {
+        windows = windows || (a->kind == NODE_WINDOW && a->attr[1] > 1);
+        a = a->arg[0];
+    }
+    if (windows && a->kind == NODE_PAD && extent_usual(g, node_count(a)) >= BORDER_LEAST)
+        hold(a);
+    for (int i = 0; a->kind >= NODE_ELEM && a->kind <= NODE_CAST && i < a->narg && depth; i++)
+        if (!a->held)
+            hold_border(g, a->arg[i], depth - 1);
+}
+
 /* What a reduction of windows reads again and again is stored when it is dear. */
 static void hold_terms(Node *a, int depth)
 {
@@ -168,7 +187,11 @@ static void find_held(Graph *g, const Node *end)
             hold_operand(g, n->arg[1], n->shape[1]);
             hold_windows(g, n->arg[0], n->shape[2]);
             hold_windows(g, n->arg[1], n->shape[1]);
+            hold_border(g, n->arg[0], 0);
+            hold_border(g, n->arg[1], 0);
         }
+        if (n->kind == NODE_REDUCE)
+            hold_border(g, n->arg[0], 4);
         if (n->kind == NODE_REDUCE && n->weight > TERMS_WEIGHT) {
             hold_terms(n->arg[0], 4);
             n->weight = own_weight(n);

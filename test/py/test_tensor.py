@@ -507,6 +507,40 @@ class Attention(unittest.TestCase):
         check(f, (q @ k.T, softmax(q @ k.T) @ v), q, k, v, tolerance=1e-4)
 
 
+class Images(unittest.TestCase):
+    """Windows on a CPU: borders are stored, tiles are rows of an image."""
+
+    def seen(self, x, size):
+        return np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), (size, size), (2, 3))
+
+    def test_products_of_windows(self):
+        def f(x, w, b):
+            return tl.relu(tl.conv(x, w, padding=1) + b[:, None, None])
+
+        for shape in (2, 8, 32, 48), (1, 3, 67, 90), (3, 5, 40, 24):
+            x, w, b = normal(*shape), normal(12, shape[1], 3, 3), normal(12)
+            want = np.maximum(np.einsum("ncxyij,ocij->noxy", self.seen(x, 3), w) + b[:, None, None], 0)
+            program = check(f, want, x, w, b, tolerance=1e-4, gpu=False)
+        self.assertIn("l in T.Parallel", program.tiles())
+
+    def test_sums_of_windows(self):
+        def f(x, w):
+            return tl.silu(tl.conv(x, w, padding=1, groups=x.shape[1])), tl.max_pool(x, (3, 3), stride=(1, 1), padding=(1, 1))
+
+        x, w = normal(2, 6, 40, 37), normal(6, 1, 3, 3)
+        y = np.einsum("ncxyij,cij->ncxy", self.seen(x, 3), w[:, 0])
+        low = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
+        most = np.lib.stride_tricks.sliding_window_view(low, (3, 3), (2, 3)).max((4, 5))
+        check(f, (y / (1 + np.exp(-y)), most), x, w, tolerance=1e-4, gpu=False)
+
+    def test_rows_by_number(self):
+        def f(i, table, w):
+            return tl.sum(tl.take(table, i, axis=0) * w, axis=-1), table[i] + w
+
+        i, table, w = rng.integers(-300, 300, (4, 33)).astype("int32"), normal(300, 70), normal(70)
+        check(f, ((table[i] * w).sum(-1), table[i] + w), i, table, w, tolerance=1e-4)
+
+
 class Gpu(unittest.TestCase):
     """What is made otherwise for a GPU, in the simulator."""
 
@@ -741,7 +775,7 @@ class Programs(unittest.TestCase):
         self.assertIn("@T.prim_func", f.tiles(normal(3), normal(3)))
 
 
-globals().update(functions(Edges, Elements, Reductions, Products, Layout, Short, Others, Attention, Gpu, Derivatives, Programs))
+globals().update(functions(Images, Edges, Elements, Reductions, Products, Layout, Short, Others, Attention, Gpu, Derivatives, Programs))
 
 if __name__ == "__main__":
     unittest.main()

@@ -59,6 +59,37 @@ class Reference:
         return np.flip(x, axis)
 
     @staticmethod
+    def min(x, axis, keepdims=False):
+        return x.min(axis, keepdims=keepdims)
+
+    @staticmethod
+    def roll(x, shift, axis):
+        return np.roll(x, shift, axis)
+
+    @staticmethod
+    def sort(x, axis):
+        return np.sort(x, axis)
+
+    @staticmethod
+    def einsum(labels, *xs):
+        return np.einsum(labels, *xs)
+
+    @staticmethod
+    def top_k(x, k):
+        return -np.sort(-x, -1)[..., :k], None
+
+    @staticmethod
+    def conv(x, w):
+        seen = np.lib.stride_tricks.sliding_window_view(x, w.shape[2], axis=2)
+        return np.einsum("ncxi,oci->nox", seen, w)
+
+    @staticmethod
+    def scatter_add(x, at, v, axis):
+        y = x.copy()
+        np.add.at(y, at, v)
+        return y
+
+    @staticmethod
     def layer_norm(x):
         m = x - x.mean(-1, keepdims=True)
         return m / np.sqrt((m * m).mean(-1, keepdims=True) + 1e-5)
@@ -139,8 +170,60 @@ class Writer:
         elif x[1].ndim == 2 and x[1].shape == y[1].shape:
             self.add("(%s @ %s.T) * %g" % (x[0], y[0], 1 / x[1].shape[1] ** 0.5))
 
+    def twice(self, x):
+        """Two products of one left operand, one of which may read the other."""
+        y = self.pick(2)
+        if y is None or x[1].ndim != 2 or y[1].ndim != 2 or x[1].shape[1] != y[1].shape[0]:
+            return
+        scale = 1 / y[1].shape[0] ** 0.5
+        self.add(["tl.sigmoid({0} @ {1}) * ({0} @ ({1} * 2.0)) * {2:g}", "{0} @ tl.tanh({0} @ {1}) * {2:g}",
+                  "tl.tanh({0} @ {1}) + {0} @ tl.flip({1}, 1) * {2:g}"][
+                      self.rng.integers(2 if x[1].shape[0] == x[1].shape[1] else 1)
+                      if self.rng.integers(2) else 2 * (y[1].shape[1] > 0)].format(x[0], y[0], scale))
+
+    def attention(self, x):
+        """Scores, something of them, softmax, values."""
+        y = self.pick(2)
+        if y is None or x[1].ndim != 2 or y[1].ndim != 2 or x[1].shape[1] != y[1].shape[1]:
+            return
+        scores = "({0} @ {1}.T) * %g" % (1 / x[1].shape[1] ** 0.5)
+        scores = ["{s}", "tl.tanh({s}) * 2.0", "tl.where(tl.iota({s}, 0) >= tl.iota({s}, 1), {s}, -5.0)"][
+            self.rng.integers(3)].format(s="(" + scores + ")")
+        self.add(("tl.softmax(%s) @ {1}" % scores).format(x[0], y[0]))
+
+    def positions(self, x):
+        n, shape = x[1].ndim, x[1].shape
+        if not n or min(shape) == 0:
+            return
+        at = "((tl.iota({0}, 0) * 3 + 1) % {1})[:{2}{3}]".format(x[0], shape[0], shape[0], ", 0" * (n - 1))
+        axis = int(self.rng.integers(n))
+        step = self.rng.integers(6)
+        if step == 0:
+            self.add("{0}[{1}]".format(x[0], at))
+        elif step == 1:
+            self.add("tl.scatter_add({0}, {1}, {0} * 0.5, 0)".format(x[0], at))
+        elif step == 2:
+            self.add("tl.sort({0}, axis={1})".format(x[0], axis))
+        elif step == 3:
+            self.add("tl.min({0}, axis={1})".format(x[0], axis))
+        elif step == 4:
+            self.add("tl.roll({0}, {1}, {2})".format(x[0], self.rng.integers(-3, 4), axis))
+        else:
+            self.add("tl.top_k({0}, {1})[0]".format(x[0], self.rng.integers(1, shape[-1] + 1)))
+
+    def windows(self, x):
+        if x[1].ndim == 3 and x[1].shape[2] > 2 and x[1].shape[1] <= 17:
+            c = x[1].shape[1]
+            self.add("tl.conv({0}, tl.sin(tl.iota({0}[:1, :, :2], 1) * 1.5 + tl.iota({0}[:1, :, :2], 2)) * {1:g})".format(
+                x[0], 1 / c))
+        elif x[1].ndim == 2:
+            self.add(["tl.einsum('ij,ij->i', {0}, {0} * 0.25)", "tl.einsum('ij,ik->jk', {0}, {0} * 0.25)",
+                      "tl.einsum('ij->ji', {0})"][self.rng.integers(3)].format(x[0]))
+
     def write(self):
         steps = [self.elements, self.together, self.together, self.reduced, self.rows, self.layout, self.product]
+        if self.seed % 2:
+            steps += [self.twice, self.attention, self.positions, self.windows, self.product]
         for _ in range(self.rng.integers(3, 16) if self.seed % 4 or LONG <= 15 else self.rng.integers(16, LONG + 1)):
             x = self.pick()
             if x[1].size:
