@@ -275,25 +275,176 @@ Value do_tensor_matmul(BuiltinCall *c)
     return node_value(build_matmul(c->ev->graph, a, b));
 }
 
+enum { EINSUM_MOST = 16 };
+
 static Node *rest_node(const BuiltinCall *c, int i)
 {
     Node *n = to_node(c->ev, c->span, &c->rest[i], NULL, call_title(c));
     return n;
 }
 
+typedef struct {
+    const char *spec;              /* without dots */
+    Node *operand[EINSUM_MOST];
+    int n;
+} Einsum;
+
+/* Letters that stand nowhere in the labels, for the axes of "...". */
+static void free_labels(const BuiltinCall *c, const char *spec, int n, char *out)
+{
+    int found = 0;
+    for (char l = 'A'; l <= 'z' && found < n; l++)
+        if ((l <= 'Z' || l >= 'a') && !strchr(spec, l))
+            out[found++] = l;
+    if (found < n)
+        call_fail(c, "\"%s\" leaves no letters for '...' [tensor-einsum]", spec);
+    out[n] = 0;
+}
+
+static int count_letters(const char *s, size_t n)
+{
+    int found = 0;
+    for (size_t i = 0; i < n; i++)
+        found += s[i] != '.' && s[i] != ' ';
+    return found;
+}
+
+/* Labels of one operand, with some for its dots, which end where those of all others do; an axis of
+ * one element there has none, so that it goes with all. */
+static void label_dots(const BuiltinCall *c, Einsum *e, int k, const char *s, size_t n,
+                       const char *dots, Str *out)
+{
+    Node *x = e->operand[k];
+    int64_t shape[TENSOR_RANK];
+    int rank = 0, d = 0;
+    const int all = (int)strlen(dots), own = x->rank - count_letters(s, n);
+    if (own < 0)
+        call_fail(c, "\"%s\" names more axes than %s has [tensor-einsum]", e->spec,
+                  shape_text(c->ev->graph, x->rank, x->shape));
+    for (size_t i = 0; i < n; i++) {
+        if (s[i] == ' ')
+            continue;
+        if (s[i] != '.') {
+            str_putc(out, s[i]);
+            shape[rank++] = x->shape[d++];
+            continue;
+        }
+        for (int j = all - own; j < all; j++, d++)
+            if (x->shape[d] != 1) {
+                str_putc(out, dots[j]);
+                shape[rank++] = x->shape[d];
+            }
+        i += 2;
+    }
+    e->operand[k] = node_reshape(c->ev->graph, x, rank, shape);
+}
+
+/* Labels of the result, where none are said: those of the dots, then those that stand once. */
+static void implied_labels(const char *spec, Str *out)
+{
+    str_puts(out, "->...");
+    for (char l = 'A'; l <= 'z'; l++)
+        if (strchr(spec, l) && (l <= 'Z' || l >= 'a') && strchr(spec, l) == strrchr(spec, l))
+            str_putc(out, l);
+}
+
+/* Axes that are all 1 under the dots have no label: they come back at the end. */
+static Node *restore_dots(BuiltinCall *c, Node *y, const char *to, const char *dots,
+                          const char *named)
+{
+    int64_t shape[TENSOR_RANK + 1];
+    int rank = 0, d = 0;
+    for (const char *p = to; *p && rank <= TENSOR_RANK; p++) {
+        if (*p == ' ')
+            continue;
+        if (*p != '.') {
+            shape[rank++] = y->shape[d++];
+            continue;
+        }
+        for (const char *l = dots; *l && rank <= TENSOR_RANK; l++)
+            shape[rank++] = strchr(named, *l) ? y->shape[d++] : 1;
+        p += 2;
+    }
+    return node_reshape(c->ev->graph, y, rank, shape);
+}
+
+static Node *einsum_of(BuiltinCall *c, const Einsum *e);
+
+/* Dots stand by three, once in each part, and there are as many parts as operands. */
+static void check_dots(const BuiltinCall *c, const Einsum *e)
+{
+    int parts = 1, dots = 0;
+    for (const char *p = e->spec; *p; p++) {
+        parts += *p == ',';
+        dots = *p == ',' || *p == '-' ? 0 : dots;
+        if (*p == '.' && (strncmp(p, "...", 3) || p[3] == '.' || dots++))
+            call_fail(c, "\"%s\": '...' stands once in each part [tensor-einsum]", e->spec);
+        p += *p == '.' ? 2 : 0;
+    }
+    if (parts != e->n)
+        call_fail(c, "\"%s\" names %d operands, and there are %d [tensor-einsum]", e->spec, parts,
+                  e->n);
+}
+
+static Node *einsum_dots(BuiltinCall *c, Einsum *e)
+{
+    check_dots(c, e);
+    char dots[TENSOR_RANK + 1];
+    const char *arrow = strstr(e->spec, "->"), *s = e->spec;
+    const size_t left = arrow ? (size_t)(arrow - s) : strlen(s);
+    int most = 0;
+    Str from, to, all;
+    str_init(&from, c->ev->arena);
+    str_init(&to, c->ev->arena);
+    str_init(&all, c->ev->arena);
+    for (int i = 0; i < e->n; i++, s++) {
+        const size_t n = strcspn(s, ",-");
+        if (memmem(s, n, "...", 3))
+            most = MAX(most, e->operand[i]->rank - count_letters(s, n));
+        s += n;
+    }
+    free_labels(c, e->spec, most, dots);
+    s = e->spec;
+    for (int i = 0; i < e->n; i++) {
+        const size_t n = strcspn(s, ",-");
+        str_puts(&from, i ? "," : "");
+        label_dots(c, e, i, s, n, dots, &from);
+        s += n + (s[n] == ',');
+    }
+    if (arrow)
+        str_puts(&to, arrow);
+    else
+        implied_labels(arena_printf(c->ev->arena, "%.*s", (int)left, e->spec), &to);
+    str_puts(&all, from.s);
+    for (const char *p = to.s; *p; p++) {
+        if (*p != '.') {
+            str_putc(&all, *p);
+            continue;
+        }
+        for (const char *l = dots; *l; l++)
+            if (strchr(from.s, *l))
+                str_putc(&all, *l);
+        p += 2;
+    }
+    Einsum plain = *e;
+    plain.spec = all.s;
+    return restore_dots(c, einsum_of(c, &plain), to.s + 2, dots, from.s);
+}
+
 /* More than two operands: from the left, keeping what the rest still names. */
-static Node *einsum_many(BuiltinCall *c, const char *spec)
+static Node *einsum_many(BuiltinCall *c, const Einsum *e)
 {
     Graph *g = c->ev->graph;
+    const char *spec = e->spec;
     const char *arrow = strstr(spec, "->");
     if (!arrow)
         call_fail(c, "of more than two operands needs '->' [tensor-einsum]");
-    Node *x = rest_node(c, 0);
+    Node *x = e->operand[0];
     const char *s = spec + strcspn(spec, ",-");
     Str have;
     str_init(&have, c->ev->arena);
     str_putn(&have, spec, (size_t)(s - spec));
-    for (int i = 1; i < c->nrest; i++) {
+    for (int i = 1; i < e->n; i++) {
         if (*s != ',')
             call_fail(c, "\"%s\" names fewer operands than there are [tensor-einsum]", spec);
         const char *next = ++s, *end = s + strcspn(s, ",-");
@@ -305,26 +456,33 @@ static Node *einsum_many(BuiltinCall *c, const char *spec)
         for (const char *p = next; p < end; p++)
             if (strchr(end, *p) && !strchr(keep.s, *p))
                 str_putc(&keep, *p);
-        const char *to = i + 1 == c->nrest ? arrow + 2 : keep.s;
+        const char *to = i + 1 == e->n ? arrow + 2 : keep.s;
         x = build_einsum(g, arena_printf(c->ev->arena, "%s,%.*s->%s", have.s, (int)(end - next),
-                                         next, to), x, rest_node(c, i));
+                                         next, to), x, e->operand[i]);
         have = keep;
         s = end;
     }
     return x;
 }
 
+static Node *einsum_of(BuiltinCall *c, const Einsum *e)
+{
+    return e->n > 2 ? einsum_many(c, e)
+                    : build_einsum(c->ev->graph, e->spec, e->operand[0],
+                                   e->n > 1 ? e->operand[1] : NULL);
+}
+
 Value do_tensor_einsum(BuiltinCall *c)
 {
-    const char *spec = arg_text(c, 0);
+    Einsum e = {.spec = arg_text(c, 0), .n = c->nrest};
     Graph *g = call_graph(c);
-    if (!spec || c->nrest < 1)
-        call_fail(c, "needs the labels as a str, then tensors [tensor-einsum]");
-    if (c->nrest > 2)
-        return node_value(einsum_many(c, spec));
-    Node *a = rest_node(c, 0), *b = c->nrest > 1 ? rest_node(c, 1) : NULL;
+    if (!e.spec || e.n < 1 || e.n > EINSUM_MOST)
+        call_fail(c, "needs the labels as a str, then 1 to %d tensors [tensor-einsum]",
+                  EINSUM_MOST);
+    for (int i = 0; i < e.n; i++)
+        e.operand[i] = rest_node(c, i);
     g->at = c->span;
-    return node_value(build_einsum(g, spec, a, b));
+    return node_value(strstr(e.spec, "...") ? einsum_dots(c, &e) : einsum_of(c, &e));
 }
 
 /* One number for each of n axes, or one for all, none below `least`. */

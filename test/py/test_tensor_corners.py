@@ -50,6 +50,10 @@ CASES = {
                       lambda x, y: (np.trace(x), np.diag(x), np.einsum("abcd->ca", y)), SQUARE, T4),
     "einsum_of_two": ("x, y: (tl.einsum('ij,kl->il', x, y), tl.einsum('ij,jk', x, y), tl.einsum('i,j->ji', x[0], y[1]))",
                       lambda x, y: (np.einsum("ij,kl->il", x, y), x @ y, np.outer(y[1], x[0])), X, SQUARE),
+    "einsum_with_dots": ("x, y, z: (tl.einsum('...ij,...jk->...ik', x, y), tl.einsum('...ij,jk', x, z), tl.einsum('i...->...', x), "
+                         "tl.einsum('...,...', x, z), tl.einsum('...i,...i,...->i...', x, z, x[..., 0]))",
+                         lambda x, y, z: (x @ y, x @ z, x.sum(0), x * z, np.einsum("...i,...i,...->i...", x, z, x[..., 0])),
+                         normal(2, 1, 4, 4), normal(3, 4, 4), normal(4, 4)),
     "layouts": ("x: (x.transpose(3, 1, 0, 2).reshape(15, 8).T.reshape(4, 2, 15)[:, ::-1], "
                 "x.transpose(1, 3, 0, 2).reshape(15, 8) @ x.reshape(8, 15))",
                 lambda x: (x.transpose(3, 1, 0, 2).reshape(15, 8).T.reshape(4, 2, 15)[:, ::-1],
