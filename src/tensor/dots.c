@@ -358,6 +358,34 @@ static int64_t fold_store(Graph *g, const Group *k, Place *const *place, const S
     return f.by < t->columns ? f.by : 0;
 }
 
+static int count_quotients(const Lin *l)
+{
+    int n = 0;
+    for (int i = 0; i < l->n; i++)
+        n += l->atom[i]->kind != 'v';
+    return n;
+}
+
+/* The element of n at p, with axes taken as one where that has fewer quotients and remainders: a
+ * thread of a GPU has one for each of its elements, and all in registers. */
+static const char *merged_place(Graph *g, const Node *n, const Lin *const *p)
+{
+    const Lin *at[TENSOR_RANK];
+    int64_t shape[TENSOR_RANK];
+    int rank = 0;
+    for (int d = 0; d < n->rank; d++) {
+        const Lin *both = rank ? lin_add(g, lin_mul(g, at[rank - 1], n->shape[d]), p[d]) : NULL;
+        if (both && count_quotients(both) < count_quotients(at[rank - 1]) + count_quotients(p[d])) {
+            at[rank - 1] = both;
+            shape[rank - 1] *= n->shape[d];
+            continue;
+        }
+        at[rank] = p[d];
+        shape[rank++] = n->shape[d];
+    }
+    return place_text(g, rank < n->rank ? view_name(g, n, rank, shape) : n->buffer, rank, at);
+}
+
 /* Outputs follow from the accumulator element by element.  One that is a tile of memory is copied
  * there from the accumulator, which targets know to do well. */
 void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *leaf, int *names)
@@ -390,7 +418,9 @@ void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *le
         if (to)
             body_line(&b, "acc[i, j] = %s", body_value(&b, n, p));
         else
-            body_store(&b, n, place_text(g, n->buffer, n->rank, p), n, p);
+            body_store(&b, n, machine_has(g->machine, HAS_THREADS)
+                                  ? merged_place(g, n, p) : place_text(g, n->buffer, n->rank, p),
+                       n, p);
     }
     b.indent = 2;
     if (to)

@@ -116,9 +116,31 @@ static bool rejoin_inner(Graph *g, Lin *l)
     return false;
 }
 
+/* (x // a) % c * (a * k) + x % a * k is x % (a * c) * k. */
+static bool rejoin_remainders(Graph *g, Lin *l)
+{
+    for (int i = 0; i < l->n; i++)
+        for (int j = 0; j < l->n; j++) {
+            const Atom *q = l->atom[i], *r = l->atom[j];
+            const Atom *in = q->kind == '%' && q->of->n == 1 && q->of->coef[0] == 1 && q->of->c == 0
+                                 ? q->of->atom[0]
+                                 : NULL;
+            if (!in || in->kind != '/' || r->kind != '%' || in->c != r->c ||
+                !lin_same(in->of, r->of) || l->coef[i] != l->coef[j] * r->c)
+                continue;
+            int64_t k = l->coef[j];
+            const Lin *rest = lin_mod(g, in->of, in->c * q->c);
+            drop(l, MAX(i, j));
+            drop(l, MIN(i, j));
+            put_all(g, l, rest, k);
+            return true;
+        }
+    return false;
+}
+
 static const Lin *finish(Graph *g, Lin *l)
 {
-    while (rejoin(g, l) || rejoin_inner(g, l)) {}
+    while (rejoin(g, l) || rejoin_inner(g, l) || rejoin_remainders(g, l)) {}
     bounds(l);
     return l;
 }

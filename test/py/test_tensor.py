@@ -567,6 +567,15 @@ class Gpu(unittest.TestCase):
         kernels = [self.tiles(fn, x, a, b).count("T.Kernel(") for fn in (f, both, crossed)]
         self.assertEqual(kernels, [1, 2, 2])
 
+    def test_axes_of_an_image_are_stored_as_one(self):
+        def f(x, w, b):
+            return tl.relu(tl.conv(x, w) + b[:, None, None])
+
+        x, w, b = normal(3, 5, 8, 9), normal(6, 5, 2, 3), normal(6)
+        seen = np.lib.stride_tricks.sliding_window_view(x, (2, 3), (2, 3))
+        check(f, np.maximum(np.einsum("ncxyij,ocij->noxy", seen, w) + b[:, None, None], 0), x, w, b, tolerance=1e-4)
+        self.assertIn("% 49] = ", self.tiles(f, x, w, b))
+
     def test_a_product_that_an_operand_of_the_other_reads_is_no_gate(self):
         def f(x, a):
             y = tl.tanh(x @ a) + a
