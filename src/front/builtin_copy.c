@@ -174,12 +174,77 @@ static Hints loop_hints(BuiltinCall *c, Hints h)
     }
     const Hint *prefer = hint_find(h, "prefer_instruction");
     if (prefer && !strcmp(prefer->text, "tma"))
-        call_fail(c, "a bulk copy has no loop_layout [copy-instruction]");
+        call_fail(c, "threads copy by a loop here, and no bulk copy does [copy-instruction]");
     if (hint_find(h, "eviction_policy"))
         diag_ignored(c->ev->diag, c->span, "eviction_policy",
-                     "loop_layout= has threads copy, and only bulk copies have a policy "
-                     "[ignored]");
+                     "threads copy by a loop here, and only bulk copies have a policy [ignored]");
     return own;
+}
+
+/* Between parts of fragments, each laid out for itself: a loop takes what other threads hold. */
+static bool is_part_of_fragments(const Pair *p)
+{
+    return p->src.buf->scope == MEM_FRAGMENT && p->dst.buf->scope == MEM_FRAGMENT &&
+           !(region_is_whole(&p->src) && region_is_whole(&p->dst));
+}
+
+static void emit_tile_copy(BuiltinCall *c, const Pair *p, int narg, const Expr *const *arg, Hints h)
+{
+    RegionMatch m;
+    Region r[2] = {p->src, p->dst};
+
+    if (!is_part_of_fragments(p)) {
+        call_emit(c, stmt_tile(c->ev->ir, c->span, &op_copy, 2, r, narg, arg, NULL, h));
+        return;
+    }
+    if (!region_match(call_kernel(c), c->span, &p->src, &p->dst, &m))
+        diag_throw(c->ev->diag);
+    call_emit(c, copy_nest(c, p, &m, NULL, LOOP_PARALLEL, loop_hints(c, h)));
+}
+
+/* May an element be read after it was written?  Not where the places are apart in some dimension,
+ * or the same in all. */
+static bool may_overlap(Ir *ir, const Region *a, const Region *b)
+{
+    bool same = true;
+
+    if (buffer_root(a->buf) != buffer_root(b->buf))
+        return false;
+    if (a->buf != b->buf)
+        return true;
+    for (int d = 0; d < a->buf->rank; d++) {
+        const Expr *by = simplify(ir, facts_new(ir), expr_sub(ir, b->at[d], a->at[d]));
+        int64_t step, n = region_extent_int(a, d), m = region_extent_int(b, d);
+        if (!expr_is_int(by, &step)) {
+            same &= n == 1 && m == 1;
+            continue;
+        }
+        if ((n >= 0 && step >= n) || (m >= 0 && -step >= m))
+            return false;
+        same &= step == 0 && n == m;
+    }
+    return !same;
+}
+
+/* The block reads all of it before it writes: by way of a tile of its own. */
+static bool emit_by_way(BuiltinCall *c, const Pair *p, Hints h)
+{
+    const Expr *shape[RANK_MOST];
+    int n = 0;
+
+    for (int d = 0; d < p->src.buf->rank; d++) {
+        if (region_extent_int(&p->src, d) < 0)
+            return false;
+        if (!region_extent_is(&p->src, d, 1))
+            shape[n++] = p->src.extent[d];
+    }
+    MemScope scope = p->src.buf->scope == MEM_LOCAL ? MEM_LOCAL : MEM_FRAGMENT;
+    Buffer *own = trace_buffer(c->ev, c->span, p->src.buf->type, scope, n, shape);
+    Pair in = *p, out = *p;
+    in.dst = out.src = region_whole(c->ev->ir, own);
+    emit_tile_copy(c, &in, 0, NULL, h);
+    emit_tile_copy(c, &out, 0, NULL, h);
+    return true;
 }
 
 static void emit_copy(BuiltinCall *c, const Pair *p, int narg, const Expr *const *arg, Hints h)
@@ -210,8 +275,8 @@ static void emit_copy(BuiltinCall *c, const Pair *p, int narg, const Expr *const
         call_fail(c, "%s of '%s' does not fit %s of '%s' [copy-shape]",
                   extents_text(c->ev, &p->src), p->src.buf->name, extents_text(c->ev, &p->dst),
                   p->dst.buf->name);
-    Region r[2] = {p->src, p->dst};
-    call_emit(c, stmt_tile(ir, c->span, &op_copy, 2, r, narg, arg, NULL, h));
+    if (!may_overlap(ir, &p->src, &p->dst) || !emit_by_way(c, p, h))
+        emit_tile_copy(c, p, narg, arg, h);
 }
 
 static void layout_hint(BuiltinCall *c, Hints *h, int i)

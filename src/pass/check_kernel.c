@@ -193,6 +193,43 @@ static void check_loop(Check *c, const Stmt *s)
     check_under(c, is_parallel ? s : in, s, s->u.loop.body);
 }
 
+/* Elements that both surely have; false also where that is not known. */
+static bool regions_meet(Ir *ir, const Region *a, const Region *b, bool *same)
+{
+    *same = a->buf == b->buf;
+    if (buffer_root(a->buf) != buffer_root(b->buf))
+        return false;
+    if (!*same)
+        return region_is_whole(a) && region_is_whole(b);
+    for (int d = 0; d < a->buf->rank; d++) {
+        int64_t n = region_extent_int(a, d), m = region_extent_int(b, d), by;
+        if (!expr_is_int(simplify(ir, NULL, expr_sub(ir, b->at[d], a->at[d])), &by) || n < 0 ||
+            m < 0 || by >= n || -by >= m)
+            return false;
+        *same &= by == 0 && n == m;
+    }
+    return true;
+}
+
+/* An operator reads and writes in parts, and in an order of its own.  Copies have been made so that
+ * they read first; element by element a tile may take its own place. */
+static void check_apart(Check *c, const Stmt *s)
+{
+    const Region *r = s->u.tile.region;
+    int out = tile_does(s, TILE_MMA) ? 2 : 1;
+    bool same;
+
+    for (int i = 0; i < s->u.tile.nregion; i++)
+        if (i != out && out < s->u.tile.nregion && !tile_does(s, TILE_COPIES) &&
+            regions_meet(c->k->ir, &r[i], &r[out], &same) &&
+            (!same || tile_does(s, TILE_MMA))) {
+            diag_error(c->k->diag, s->span, "T.%s reads elements of '%s' that it writes; give the "
+                       "result a tile of its own [tile-overlap]", s->u.tile.op->name,
+                       r[i].buf->name);
+            return;
+        }
+}
+
 static void check_tile(Check *c, const Stmt *s)
 {
     const TileOp *op = s->u.tile.op;
@@ -211,6 +248,7 @@ static void check_tile(Check *c, const Stmt *s)
                    "often the block does it [reducer-outside]");
     if (op->check)
         op->check(c->k, s);
+    check_apart(c, s);
 }
 
 static void check_call(Check *c, const Stmt *s)
