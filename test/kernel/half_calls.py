@@ -5,6 +5,7 @@
 # verify: :pairs
 # verify: :pairs dtype=bfloat16
 # verify: :functions
+# verify: :floats
 # verify: :bits
 # verify: :tanh
 import tilelang
@@ -128,5 +129,23 @@ def tanh(n=64):
                 T.call_extern("handle", "fasttanh", T.address_of(a[i]), T.address_of(B[i]))
             for i in T.Parallel(n):
                 C[i] = T.fasttanh(a[i]) + 1
+
+    return main
+
+
+@tilelang.jit
+def floats(n=64):
+    @T.prim_func
+    def main(A: T.Tensor((n,), "float32"), B: T.Tensor((n,), "float32"), C: T.Tensor((n, 8), "float32")):
+        with T.Kernel(1, threads=64):
+            for i in T.Parallel(n):
+                C[i, 0] = T.call_extern("float32", "fmaxf", A[i], B[i])
+                C[i, 1] = T.call_extern("float32", "fminf", A[i], 0.25)
+                C[i, 2] = T.call_extern("float32", "fmodf", A[i], 0.7)
+                C[i, 3] = T.call_extern("float32", "atan2f", A[i], B[i])
+                C[i, 4] = T.call_extern("float32", "hypotf", A[i], B[i])
+                C[i, 5] = T.call_extern("float32", "copysignf", A[i], B[i])
+                C[i, 6] = T.call_extern("float32", "roundf", A[i] * 4)
+                C[i, 7] = T.call_extern("float32", "tanf", A[i]) + T.call_extern("float32", "log1pf", T.abs(B[i]))
 
     return main
