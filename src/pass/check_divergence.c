@@ -137,8 +137,8 @@ typedef struct {
     bool yes;
 } Differs;
 
-/* Where one thread does it for others, indices that are the same for these (`tx // 32` under
- * `tx < 32`) are one thing; on warps their layout is not known to be. */
+/* Indices that are the same for those who come by (`tx // 32` under `tx < 32`) are one thing;
+ * lower_sugar puts their values there. */
 static bool differs(Differs *d, const Expr *e)
 {
     bool own = e->op == EX_VAR || e->op == EX_EXTERN ||
@@ -146,8 +146,6 @@ static bool differs(Differs *d, const Expr *e)
 
     if (!vary_expr(d->v, e))
         return false;
-    if (kernel_on_warps(d->w->k))
-        return true;
     if (group_agrees(d->w, e))
         return false;
     for (int i = 0; i < e->nkid && !own; i++)

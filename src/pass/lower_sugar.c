@@ -7,6 +7,8 @@
  * "from the end" (language.md trap 42).  Tracing does the same, so that the tile form means it.
  * Sparse GEMMs become GEMMs of a tile with its zeros, where matrix instructions do them.
  * A name for a value between two nested T.Parallel is made inside of the inner one.
+ * Indices of threads that are the same for those who come by (`tx // 128` under `tx < 128`) become
+ * numbers in what threads do together.
  * A T.Parallel whose extent is known at run time runs over all of the fragment it indexes, under a
  * condition: who holds an element does not depend on how far the loop goes. */
 #include "pass/pass.h"
@@ -154,6 +156,8 @@ void pass_lower_sugar(Kernel *k)
     k->body = stmt_map(k->ir, k->body, sink_lets, NULL);
     count_from_end(k);
     if (kernel_on_warps(k)) {
+        if (kernel_block_threads(k) > 1)
+            group_fold_agreed(k);
         k->body = stmt_map(k->ir, k->body, reach_all, NULL);
         k->body = stmt_map(k->ir, k->body, name_bounds, NULL);
         k->body = group_map(k, k->body, expand, k);

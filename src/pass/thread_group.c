@@ -181,11 +181,12 @@ Vary *group_vary(GroupWalk *w)
     return &t->v;
 }
 
-bool group_agrees(GroupWalk *w, const Expr *e)
+/* Made of thread indices alone, and the same for all that come by: its value. */
+static bool group_value(GroupWalk *w, const Expr *e, int64_t *value)
 {
     Kernel *k = w->k;
     const Expr *own = expr_subst_map(k->ir, e, &w->lets, NULL);
-    int64_t at[3], first = 0, v;
+    int64_t at[3], v;
     Var *vars[3];
 
     if (own->lanes > 1 || !is_of_thread(k, own))
@@ -194,11 +195,53 @@ bool group_agrees(GroupWalk *w, const Expr *e)
     for (int i = 0; i < group_size(k, w->who); i++) {
         thread_point(k, w->who.first + i, at);
         expr_run(code, at, &v);
-        first = i == 0 ? v : first;
-        if (v != first)
+        if (i == 0)
+            *value = v;
+        else if (v != *value)
             return false;
     }
     return true;
+}
+
+bool group_agrees(GroupWalk *w, const Expr *e)
+{
+    int64_t v;
+    return group_value(w, e, &v);
+}
+
+static const Expr *fold_agreed(Ir *ir, const Expr *e, void *walk)
+{
+    GroupWalk *w = walk;
+    const Expr *kid[RANK_MOST + 1];
+    int64_t v;
+
+    if (e->op == EX_INT || !vary_expr(group_vary(w), e))
+        return e;
+    if (group_value(w, e, &v))
+        return expr_const(ir, (DType)e->type, v);
+    if (e->nkid == 0 || e->nkid > COUNT(kid))
+        return e;
+    for (int i = 0; i < e->nkid; i++)
+        kid[i] = fold_agreed(ir, e->kid[i], walk);
+    return expr_with_kids(ir, e, kid);
+}
+
+static const Stmt *fold_leaf(Ir *ir, ThreadGroup who, const Stmt *s, void *walk)
+{
+    GroupWalk *w = walk;
+
+    if (who.n == 1 || !group_together(s) || (w->k->uses_threads && stmt_is_private(s)))
+        return s;
+    return stmt_map_expr(ir, s, fold_agreed, w);
+}
+
+void group_fold_agreed(Kernel *k)
+{
+    GroupWalk w = {.fn = fold_leaf};
+
+    w.arg = &w;
+    group_walk_init(&w, k);
+    k->body = group_map_stmt(&w, k->body);
 }
 
 typedef struct {

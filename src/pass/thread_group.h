@@ -32,6 +32,8 @@ bool group_of_branch(GroupWalk *w, const Expr *cond, ThreadGroup *then, ThreadGr
                      bool known[2]);
 /* Is it made of thread indices alone, and the same for all that come by? */
 bool group_agrees(GroupWalk *w, const Expr *e);
+/* Puts their values into what threads do together, so that nothing there speaks of the thread. */
+void group_fold_agreed(Kernel *k);
 /* Of a condition that differs between threads: does a vote of each warp decide it alone? */
 bool group_votes(GroupWalk *w, const Expr *cond);
 /* A chain of branches, `if 128 <= tx < 160: ... elif tx < 128: ...`, whose arms are for ranges that
