@@ -191,6 +191,13 @@ static bool is_scalar(const Value *v)
     return is_number(v) || is_runtime(v);
 }
 
+/* What no variable can hold, and nobody would call by its name. */
+static bool is_no_number(const Value *v)
+{
+    return v->kind == V_NONE || v->kind == V_STR || v->kind == V_LIST || v->kind == V_TUPLE ||
+           v->kind == V_DICT;
+}
+
 static int innermost_frame(const Trace *t)
 {
     return t->frames.n ? vec_last(&t->frames) : 0;
@@ -239,7 +246,8 @@ void bind_name(Eval *ev, Scope *s, Span at, const char *name, const Value *v)
     bool staged = scope_traces(ev, s);
     int frame = 0;
     Value x = *v;
-    if (staged && old && is_place(&old->value) && is_scalar(v) && fresh_index(ev, v) < 0 &&
+    if (staged && old && is_place(&old->value) && (is_scalar(v) || is_no_number(v)) &&
+        fresh_index(ev, v) < 0 &&
         (!old->frame || frame_is_open(ev->trace, old->frame))) {
         store_value(ev, at, &old->value, TK_EOF, v);
         return;

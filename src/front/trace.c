@@ -124,6 +124,28 @@ Value trace_dynamic(Eval *ev, Span at, const char *name, DType type)
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
+/* A string's text as a source of its own, in which it stands where it stands in the file. */
+static Source *string_source(Eval *ev, const Ast *e)
+{
+    Source *src = NEW(ev->arena, Source);
+    const Source *file = e->span.src;
+    const char *at = file ? file->text : NULL;
+
+    *src = (Source){.name = "<annotation>", .text = e->str, .len = e->len};
+    for (int line = 1; at && line < e->span.line; line++)
+        at = (at = strchr(at, '\n')) ? at + 1 : NULL;
+    if (!at || strlen(at) < (size_t)e->span.col + e->len ||
+        memcmp(at + e->span.col, e->str, e->len))
+        return src; /* with escapes, or a prefix */
+    Str s;
+    str_init(&s, ev->arena);
+    for (int i = 1; i < e->span.line; i++)
+        str_printf(&s, "\n");
+    str_printf(&s, "(%*s%s)", e->span.col - 1, "", e->str);
+    *src = (Source){.name = file->name, .text = s.s, .len = strlen(s.s)};
+    return src;
+}
+
 static Value annotation_value(Eval *ev, Scope *s, const Ast *e)
 {
     DType t;
@@ -132,11 +154,12 @@ static Value annotation_value(Eval *ev, Scope *s, const Ast *e)
         return eval_expr(ev, s, e);
     if (dtype_parse(e->str, &t, &lanes))
         return value_dtype(t, lanes);
-    Source *src = NEW(ev->arena, Source);
-    *src = (Source){.name = "<annotation>", .text = e->str, .len = e->len};
+    Source *src = string_source(ev, e);
     Ast *inner = parse_expression(ev->arena, ev->names, ev->diag, src);
     if (!inner)
         diag_fail(ev->diag, e->span, "this annotation cannot be read [annotation]");
+    if (src->text != e->str)
+        *src = *e->span.src; /* its spans are places of the file */
     return eval_expr(ev, s, inner);
 }
 
