@@ -908,12 +908,13 @@ struct Vary {
     VarySpreadFn *spread; /* buffers that differ by where they live; NULL: none */
     VaryBranchFn *branch; /* NULL: every branch on the thread parts the threads asked about */
     ThreadGroup group;    /* the threads asked about; n 0: the whole block */
+    const Vary *all;      /* of the whole block, which is the most that can differ; or NULL */
     bool in_nest, found;
 };
 void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread);
-/* Between the threads of one thread group: what others do is left out. */
-void vary_learn_group(Vary *v, Kernel *k, VarySpreadFn *spread, ThreadGroup group,
-                      VaryBranchFn *branch);
+/* Between the threads of one thread group: what others do is left out.  `all` is what was learnt of
+ * the whole block. */
+void vary_learn_group(Vary *v, const Vary *all, ThreadGroup group, VaryBranchFn *branch);
 void vary_learn_again(Vary *v); /* more was put into v->bufs */
 bool vary_expr(Vary *v, const Expr *e);  /* NULL: no */
 bool vary_store(Vary *v, const Stmt *s); /* its value, guard or place */

@@ -121,10 +121,16 @@ static void learn_nest(Vary *v, const Stmt *s, bool astray)
     v->in_nest = was;
 }
 
+/* All differs that differs in the block. */
+static bool is_full(const Vary *v)
+{
+    return v->all && v->bufs.n == v->all->bufs.n;
+}
+
 /* astray: not all threads come by. */
 static void learn(Vary *v, const Stmt *s, bool astray)
 {
-    if (!s)
+    if (!s || is_full(v))
         return;
     switch (s->kind) {
     case ST_BLOCK:
@@ -181,20 +187,35 @@ void vary_learn_again(Vary *v)
     } while (v->vars.n + v->bufs.n != before);
 }
 
-void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread)
+static void open(Vary *v, Kernel *k, VarySpreadFn *spread)
 {
-    vary_learn_group(v, k, spread, (ThreadGroup){0, 0}, NULL);
-}
-
-void vary_learn_group(Vary *v, Kernel *k, VarySpreadFn *spread, ThreadGroup group,
-                      VaryBranchFn *branch)
-{
-    *v = (Vary){.k = k, .spread = spread, .group = group, .branch = branch};
+    *v = (Vary){.k = k, .spread = spread};
     map_init(&v->vars, k->ir->arena);
     map_init(&v->bufs, k->ir->arena);
     map_init(&v->lets, k->ir->arena);
     for (int d = 0; d < 3; d++)
         if (k->thread[d])
             map_set(&v->vars, k->thread[d], v);
+}
+
+void vary_learn(Vary *v, Kernel *k, VarySpreadFn *spread)
+{
+    open(v, k, spread);
     vary_learn_again(v);
+}
+
+/* Whose branches a group takes shows in what its threads keep for themselves; names follow from
+ * that, and those of branches that it does not take it never asks for. */
+void vary_learn_group(Vary *v, const Vary *all, ThreadGroup group, VaryBranchFn *branch)
+{
+    open(v, all->k, all->spread);
+    v->all = all;
+    v->group = group;
+    v->branch = branch;
+    if (!is_full(v))
+        vary_learn_again(v);
+    if (is_full(v)) {
+        v->vars = all->vars;
+        v->bufs = all->bufs;
+    }
 }

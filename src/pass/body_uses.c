@@ -9,6 +9,7 @@ struct BodyUses {
     const Stmt *body;
     Arena *arena;
     Map of; /* root Buffer -> BufferUses * */
+    VEC(const BodyPath *) tile; /* by the operator's id; NULL: of none */
     bool by_pointer; /* something is written through one */
 };
 
@@ -68,8 +69,10 @@ static void use_touch(void *arg, const Stmt *s, const Touch *t)
     if (s->kind == ST_INSTR && !t->expr)
         return;
     n->uses++;
-    if (n->by.n == 0 || n->by.at[n->by.n - 1] != s)
+    if (n->by.n == 0 || n->by.at[n->by.n - 1] != s) {
         vec_push(w->u->arena, &n->by, s);
+        vec_push(w->u->arena, &n->path, w->at);
+    }
     n->all = n->all ? common(n->all, w->at) : w->at;
     n->writes += touch_writes(t) && !t->expr && s->kind != ST_CALL;
     if (touch_reads(t))
@@ -78,14 +81,26 @@ static void use_touch(void *arg, const Stmt *s, const Touch *t)
         note_two(n->writer, s);
 }
 
-static void use_stmt(BodyUses *u, const Stmt *s, const BodyPath *parent)
+static void note_tile(BodyUses *u, const BodyPath *p)
+{
+    int id = p->stmt->u.tile.id;
+
+    while (u->tile.n <= id)
+        vec_push(u->arena, &u->tile, NULL);
+    if (!u->tile.at[id])
+        u->tile.at[id] = p;
+}
+
+static void use_stmt(BodyUses *u, const Stmt *s, const BodyPath *parent, int index)
 {
     BodyPath *p = NEW(u->arena, BodyPath);
-    *p = (BodyPath){s, parent, parent ? parent->depth + 1 : 0};
+    *p = (BodyPath){s, parent, parent ? parent->depth + 1 : 0, index};
     Walk w = {u, p};
     stmt_touches(s, use_touch, &w);
+    if (s->kind == ST_TILE && s->u.tile.id >= 0)
+        note_tile(u, p);
     for (int i = 0; i < stmt_nkid(s); i++)
-        use_stmt(u, stmt_kid(s, i), p);
+        use_stmt(u, stmt_kid(s, i), p, i);
 }
 
 static BodyUses *body_uses(Kernel *k)
@@ -97,7 +112,7 @@ static BodyUses *body_uses(Kernel *k)
     u = NEW(k->ir->arena, BodyUses);
     *u = (BodyUses){.body = k->body, .arena = k->ir->arena};
     map_init(&u->of, u->arena);
-    use_stmt(u, k->body, NULL);
+    use_stmt(u, k->body, NULL, 0);
     for (int i = 0; i < k->buffers.n; i++)
         if (k->buffers.at[i]->view_of)
             uses_of_root(u, k->buffers.at[i])->viewed = true;
@@ -110,6 +125,21 @@ const BufferUses *buffer_uses(Kernel *k, const Buffer *b)
     static const BufferUses none;
     const BufferUses *n = map_get(&body_uses(k)->of, buffer_root(b));
     return n ? n : &none;
+}
+
+const BodyPath *body_path(Kernel *k, int tile_id)
+{
+    const BodyUses *u = body_uses(k);
+    return tile_id >= 0 && tile_id < u->tile.n ? u->tile.at[tile_id] : NULL;
+}
+
+const BodyPath *path_loop(const BodyPath *p)
+{
+    const BodyPath *up = p ? p->parent : NULL;
+
+    if (up && up->stmt->kind == ST_BLOCK)
+        up = up->parent;
+    return up && up->stmt->kind == ST_FOR ? up : NULL;
 }
 
 bool body_writes_by_pointer(Kernel *k)

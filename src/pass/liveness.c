@@ -22,14 +22,21 @@
 #include "pass/thread_group.h"
 #include "isa/isa.h"
 #include <limits.h>
+#include <stdlib.h>
 
 /* Besides the queues: loads that barriers complete, MMAs that are committed there. */
 enum { FLY_LOADS = QUEUE_COUNT, FLY_MMAS, FLY_COUNT };
 
 typedef struct {
+    Live *l;
+    int at; /* when; it is its last use if l->last says the same */
+} Use;
+
+typedef struct {
     Kernel *k;
     GroupWalk group;
     Map of; /* root Buffer -> Live */
+    VEC(Use) recent; /* uses in the order of their times, of ranges that have no end yet */
     Live *list;
     int n;
     int now;
@@ -45,6 +52,15 @@ typedef struct {
 
 /* ---- uses ------------------------------------------------------------------------------------ */
 
+static void use_now(Walk *w, Live *l)
+{
+    if (l->last >= w->now)
+        return;
+    l->last = w->now;
+    if (w->now < INT_MAX)
+        vec_push(w->k->scratch, &w->recent, ((Use){l, w->now}));
+}
+
 static Live *touch(Walk *w, const Buffer *b)
 {
     Live *l = map_get(&w->of, buffer_root(b));
@@ -59,8 +75,8 @@ static Live *touch(Walk *w, const Buffer *b)
         l->first = 0;
     if (l->first < 0)
         l->first = w->now;
-    if (l->last < w->now && !w->early)
-        l->last = w->now;
+    if (!w->early)
+        use_now(w, l);
     return l;
 }
 
@@ -76,7 +92,7 @@ static void land(Walk *w, int f)
     for (int i = 0; i < w->open[f].n; i++) {
         Live *l = w->open[f].at[i].val;
         if (w->open[f].at[i].key)
-            l->last = MAX(l->last, w->now);
+            use_now(w, l);
     }
     map_init(&w->open[f], w->k->scratch);
 }
@@ -88,7 +104,7 @@ static void land_loads(Walk *w, const Buffer *bar)
         Live *l = &w->list[i];
         if (l->bar != bar || !map_has(&w->open[FLY_LOADS], l->buf))
             continue;
-        l->last = MAX(l->last, w->now);
+        use_now(w, l);
         map_remove(&w->open[FLY_LOADS], l->buf);
     }
 }
@@ -225,18 +241,33 @@ static bool is_anew(const Walk *w, const Live *l, int begin)
            (w->scope == LIVE_LEAST || buffer_plan(w->k, l->buf)->fresh);
 }
 
-/* What was used since `begin` lives from there to here. */
+/* What was used since `begin` lives from there to here.  Only such tiles are looked at: a kernel of
+ * n loops with n tiles would look at each tile n times. */
 static void close_unit(Walk *w, int begin, bool loop)
 {
-    int end = ++w->now;
+    int end = ++w->now, from = w->recent.n, nkept = 0, nmoved = 0;
 
-    for (int i = 0; i < w->n; i++) {
-        Live *l = &w->list[i];
-        if (l->last < begin || (loop && is_anew(w, l, begin)))
+    while (from > 0 && w->recent.at[from - 1].at >= begin)
+        from--;
+    Use *use = w->recent.at + from;
+    ArenaMark m = arena_mark(w->k->scratch);
+    Live **moved = NEWN(w->k->scratch, Live *, w->recent.n - from + 1);
+    for (int i = 0; i < w->recent.n - from; i++) {
+        Live *l = use[i].l;
+        if (l->last != use[i].at)
             continue;
-        l->first = MIN(l->first, begin);
-        l->last = MAX(l->last, end);
+        if (loop && is_anew(w, l, begin))
+            use[nkept++] = use[i];
+        else
+            moved[nmoved++] = l;
     }
+    for (int i = 0; i < nmoved; i++) {
+        moved[i]->first = MIN(moved[i]->first, begin);
+        moved[i]->last = end;
+        use[nkept++] = (Use){moved[i], end};
+    }
+    w->recent.n = from + nkept;
+    arena_reset(w->k->scratch, m);
 }
 
 static void keep_open(Walk *w, Map *saved)
@@ -411,7 +442,7 @@ static void walk_all(Walk *w)
 {
     Kernel *k = w->k;
 
-    w->now = 0;
+    w->now = w->recent.n = 0;
     for (int f = 0; f < FLY_COUNT; f++)
         map_init(&w->open[f], k->scratch);
     for (int i = 0; i < w->n; i++) {
@@ -460,55 +491,151 @@ void live_find(Kernel *k, Live *list, int n, LiveScope scope)
     }
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- places ----------------------------------------------------------------------------------
+ *
+ * Times are cut where some tile begins: two that live at once live in one such part.  A tile that
+ * was placed is noted at the few nodes of a tree of parts that make up its time. */
 
-static bool overlap(const Live *a, const Live *b)
+typedef struct Held {
+    const Live *l;
+    struct Held *next;
+} Held;
+
+typedef struct {
+    Arena *arena;
+    int *begin;      /* [nbegin], ascending */
+    int nbegin, leaves;
+    Held **at;       /* [2 * leaves], the root is 1 */
+    bool *any;       /* at it or below */
+    Held *apart;     /* tiles that share nothing with each other */
+    const Live **meet; /* what lives when the one at hand does */
+    int nmeet;
+} Places;
+
+static int by_number(const void *a, const void *b)
 {
-    return (a->apart && b->apart) || (a->first <= b->last && b->first <= a->last);
+    int x = *(const int *)a, y = *(const int *)b;
+    return x < y ? -1 : x > y;
 }
 
-static int64_t fit(Live *const *placed, int n, const Live *l)
+static int by_size(const void *a, const void *b)
+{
+    const Live *x = *(Live *const *)a, *y = *(Live *const *)b;
+    if (x->nbytes != y->nbytes)
+        return x->nbytes > y->nbytes ? -1 : 1;
+    return x < y ? -1 : x > y; /* of one list */
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const Live *x = *(const Live *const *)a, *y = *(const Live *const *)b;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* How many parts begin at or before t. */
+static int parts_before(const Places *p, int t)
+{
+    int low = 0, high = p->nbegin;
+
+    while (low < high) {
+        int mid = (low + high) / 2;
+        if (p->begin[mid] <= t)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+static void hold(Places *p, Held **list, const Live *l)
+{
+    Held *h = NEW(p->arena, Held);
+    *h = (Held){l, *list};
+    *list = h;
+}
+
+static void note(Places *p, int node, int low, int high, int from, int to, const Live *l)
+{
+    int mid = (low + high) / 2;
+
+    p->any[node] = true;
+    if (from <= low && high <= to) {
+        hold(p, &p->at[node], l);
+        return;
+    }
+    if (from < mid)
+        note(p, 2 * node, low, mid, from, to, l);
+    if (to > mid)
+        note(p, 2 * node + 1, mid, high, from, to, l);
+}
+
+static void meet(Places *p, int node, int low, int high, int from, int to)
+{
+    int mid = (low + high) / 2;
+
+    if (!p->any[node] || to <= low || high <= from)
+        return;
+    for (const Held *h = p->at[node]; h; h = h->next)
+        p->meet[p->nmeet++] = h->l;
+    if (high - low > 1) {
+        meet(p, 2 * node, low, mid, from, to);
+        meet(p, 2 * node + 1, mid, high, from, to);
+    }
+}
+
+/* The first place that is free while l lives. */
+static int64_t fit(Places *p, const Live *l)
 {
     int64_t at = 0;
 
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (int i = 0; i < n; i++) {
-            const Live *p = placed[i];
-            if (overlap(p, l) && at < p->offset + p->nbytes && p->offset < at + l->nbytes) {
-                at = (p->offset + p->nbytes + l->align - 1) / l->align * l->align;
-                moved = true;
-            }
-        }
-    }
+    p->nmeet = 0;
+    meet(p, 1, 0, p->leaves, parts_before(p, l->first) - 1, parts_before(p, l->last));
+    for (const Held *h = l->apart ? p->apart : NULL; h; h = h->next)
+        p->meet[p->nmeet++] = h->l;
+    qsort(p->meet, (size_t)p->nmeet, sizeof *p->meet, by_offset);
+    for (int i = 0; i < p->nmeet && p->meet[i]->offset < at + l->nbytes; i++)
+        if (at < p->meet[i]->offset + p->meet[i]->nbytes)
+            at = (p->meet[i]->offset + p->meet[i]->nbytes + l->align - 1) / l->align * l->align;
     return at;
 }
 
-static void sort_by_size(Live **list, int n)
+static void places_open(Places *p, Arena *scratch, const Live *list, int n)
 {
-    for (int i = 1; i < n; i++)
-        for (int j = i; j > 0 && list[j]->nbytes > list[j - 1]->nbytes; j--) {
-            Live *t = list[j];
-            list[j] = list[j - 1];
-            list[j - 1] = t;
-        }
+    *p = (Places){.arena = scratch, .begin = NEWN(scratch, int, n + 1), .leaves = 1};
+    for (int i = 0; i < n; i++)
+        if (list[i].first >= 0)
+            p->begin[p->nbegin++] = list[i].first;
+    qsort(p->begin, (size_t)p->nbegin, sizeof *p->begin, by_number);
+    while (p->leaves < p->nbegin)
+        p->leaves *= 2;
+    p->at = NEWN(scratch, Held *, 2 * p->leaves);
+    p->any = NEWN(scratch, bool, 2 * p->leaves);
+    memset(p->at, 0, sizeof *p->at * 2 * (size_t)p->leaves);
+    memset(p->any, 0, sizeof *p->any * 2 * (size_t)p->leaves);
+    int log = 1;
+    while (1 << log <= p->leaves)
+        log++;
+    p->meet = NEWN(scratch, const Live *, (2 * log + 1) * (n + 1));
 }
 
 int64_t live_place(Arena *scratch, Live *list, int n)
 {
     Live **order = NEWN(scratch, Live *, n + 1);
     int64_t end = 0;
-    int nplaced = 0;
+    Places p;
 
     for (int i = 0; i < n; i++)
         order[i] = &list[i];
-    sort_by_size(order, n);
+    qsort(order, (size_t)n, sizeof *order, by_size);
+    places_open(&p, scratch, list, n);
     for (int i = 0; i < n; i++) {
         Live *l = order[i];
         if (l->first < 0)
             continue;
-        l->offset = fit(order, nplaced, l);
-        order[nplaced++] = l;
+        l->offset = fit(&p, l);
+        note(&p, 1, 0, p.leaves, parts_before(&p, l->first) - 1, parts_before(&p, l->last), l);
+        if (l->apart)
+            hold(&p, &p.apart, l);
         end = MAX(end, l->offset + l->nbytes);
     }
     return end;

@@ -167,6 +167,16 @@ static int whole_group_goes(Vary *v, const Expr *cond, bool side)
     return n == 0 ? -1 : n == all;
 }
 
+static const Vary *vary_of_block(GroupWalk *w)
+{
+    ThreadGroup who = w->who;
+
+    w->who = (ThreadGroup){0, 0};
+    const Vary *v = group_vary(w);
+    w->who = who;
+    return v;
+}
+
 Vary *group_vary(GroupWalk *w)
 {
     Kernel *k = w->k;
@@ -175,7 +185,10 @@ Vary *group_vary(GroupWalk *w)
         if (t->v.group.first == w->who.first && t->v.group.n == w->who.n)
             return &t->v;
     GroupVary *t = NEW(k->ir->arena, GroupVary);
-    vary_learn_group(&t->v, k, is_spread, w->who, w->who.n ? whole_group_goes : NULL);
+    if (w->who.n)
+        vary_learn_group(&t->v, vary_of_block(w), w->who, whole_group_goes);
+    else
+        vary_learn(&t->v, k, is_spread);
     t->next = w->vary;
     w->vary = t;
     return &t->v;

@@ -324,6 +324,15 @@ def elifs(n):
 
 
 @family
+def elifs_vars(n):
+    body = ["tx = T.get_thread_binding()", 'v = T.alloc_var("float32", init=0.0)']
+    for d in range(n):
+        body += [("if" if d == 0 else "elif") + f" tx == {d}:", f"    v = A[{d % 128}]"]
+    body += ["if tx < 128:", "    B[tx] = v"]
+    return kernel(A, body, threads=512)
+
+
+@family
 def elifs_thread(n):
     """cases of the thread, each with the rest of the block in its else"""
     body = ["tx = T.get_thread_binding()"]

@@ -123,26 +123,14 @@ static bool holds_gemm(Kernel *k, const Stmt *s, const Buffer *tile)
            prove_true(k->ir, kernel_facts(k), expr_lt(k->ir, expr_int(k->ir, 0), s->u.loop.extent));
 }
 
-static bool chain_in_list(const Stmt *s, void *arg)
+/* The statement of the list that has the next use of the tile after the i-th; NULL: none has. */
+static const BodyPath *next_use(const BufferUses *n, int i, const BodyPath *list)
 {
-    Chain *c = arg;
+    const BodyPath *p = i + 1 < n->path.n ? n->path.at[i + 1] : NULL;
 
-    for (int i = 0; s->kind == ST_BLOCK && i < s->u.block.n; i++) {
-        if (!is_clear(s->u.block.list[i], c->tile))
-            continue;
-        for (int j = i + 1; j < s->u.block.n; j++) {
-            Uses u = uses_of(s->u.block.list[j], c->tile);
-            if (!u.ngemm && !u.nother)
-                continue;
-            if (u.ngemm == 1 && !u.nother && holds_gemm(c->k, s->u.block.list[j], c->tile)) {
-                c->list = s;
-                c->fill = i;
-                c->holder = j;
-            }
-            break;
-        }
-    }
-    return !c->list; /* there is one GEMM, so one chain */
+    while (p && p->parent != list)
+        p = p->parent;
+    return p;
 }
 
 /* clear, then the only GEMM, and nothing that touches the tile in between */
@@ -151,8 +139,23 @@ static bool find_chain(Kernel *k, const Buffer *tile, Chain *c)
     *c = (Chain){.k = k, .tile = tile};
     if (tile->view_of || k->uses_threads || uses_in_body(k, tile).ngemm != 1)
         return false;
-    stmt_visit(k->body, chain_in_list, c);
-    return c->list != NULL;
+    const BufferUses *n = buffer_uses(k, tile);
+    for (int i = 0; i < n->by.n; i++) {
+        if (!is_clear(n->by.at[i], tile))
+            continue;
+        const BodyPath *fill = n->path.at[i], *list = fill->parent, *holder = NULL;
+        if (list && list->stmt->kind == ST_BLOCK)
+            holder = next_use(n, i, list);
+        if (!holder)
+            continue;
+        Uses u = uses_of(holder->stmt, tile);
+        if (u.ngemm == 1 && !u.nother && holds_gemm(k, holder->stmt, tile)) {
+            c->list = list->stmt;
+            c->fill = fill->index;
+            c->holder = holder->index;
+        }
+    }
+    return c->list != NULL; /* there is one GEMM, so one chain */
 }
 
 bool accum_clear_folds(Kernel *k, const Stmt *fill)
@@ -214,6 +217,8 @@ bool accum_lives_in_tensor(Kernel *k, const Stmt *copy)
         (t != DT_F32 && t != DT_F64 && t != DT_I32) || !region_is_whole(src) ||
         src->buf->rank != 2 || !can_hold(k, dst))
         return false;
+    if (buffer_uses(k, dst->buf)->by.n > 1)
+        return false;
     Uses tile = uses_in_body(k, src->buf), tensor = uses_in_body(k, buffer_root(dst->buf));
     if (tile.nother != 2 || tensor.ngemm || tensor.nother != 1 || !find_chain(k, src->buf, &c) ||
         passes_often(&c))
@@ -235,9 +240,7 @@ typedef struct {
     Kernel *k;
     const Buffer *tile;
     const Region *home;
-    int gemm; /* tile id */
-    const Stmt *loop;
-    bool cleared, found;
+    bool cleared;
 } Seek;
 
 static void seek_home(const Stmt *s, Seek *f)
@@ -266,43 +269,32 @@ const Region *accum_home(Kernel *k, const Buffer *tile)
     return f.home;
 }
 
-static bool holds_id(const Stmt *s, int id)
+/* Does the list have, before the statement at p, one that filled the tile? */
+static bool filled_before(const Seek *f, const BodyPath *p)
 {
-    int n = s->kind == ST_BLOCK ? s->u.block.n : 1;
-    for (int i = 0; i < n; i++) {
-        const Stmt *t = s->kind == ST_BLOCK ? s->u.block.list[i] : s;
-        if (t->kind == ST_TILE && t->u.tile.id == id)
+    const BufferUses *n = buffer_uses(f->k, f->tile);
+
+    for (int i = 0; i < n->by.n; i++) {
+        const Stmt *s = n->by.at[i];
+        if (!tile_does(s, TILE_FILLS) || s->u.tile.region[0].buf != f->tile)
+            continue;
+        if (n->path.at[i]->parent == p->parent && n->path.at[i]->index < p->index)
             return true;
     }
     return false;
 }
 
-/* In the list that had the clearing: the loop around the GEMM, or the GEMM itself. */
-static bool seek_loop(const Stmt *s, void *arg)
-{
-    Seek *f = arg;
-    bool after = false;
-
-    for (int i = 0; s->kind == ST_BLOCK && i < s->u.block.n; i++) {
-        const Stmt *t = s->u.block.list[i];
-        if (tile_does(t, TILE_FILLS) && t->u.tile.region[0].buf == f->tile)
-            after = true;
-        if (after && t->kind == ST_FOR && holds_id(t->u.loop.body, f->gemm))
-            f->loop = t;
-        f->found |= after && holds_id(t, f->gemm);
-    }
-    return !f->loop && !f->found;
-}
-
-/* When the GEMM is to overwrite the tile, because its clearing was left out; NULL: never. */
+/* When the GEMM is to overwrite the tile, because its clearing was left out; NULL: never.  In the
+ * list that had the clearing stands the loop around the GEMM, or the GEMM itself. */
 const Expr *accum_clears_when(Kernel *k, const Stmt *gemm)
 {
-    Seek f = {.k = k, .tile = gemm->u.tile.region[C].buf, .gemm = gemm->u.tile.id};
+    Seek f = {.k = k, .tile = gemm->u.tile.region[C].buf};
     seek_uses(&f);
     if (!f.cleared)
         return NULL;
-    stmt_visit(k->body, seek_loop, &f);
-    if (!f.loop)
+    const BodyPath *loop = path_loop(body_path(k, gemm->u.tile.id));
+    if (!loop || !loop->parent || loop->parent->stmt->kind != ST_BLOCK || !filled_before(&f, loop))
         return expr_bool(k->ir, true);
-    return expr_binary(k->ir, EX_EQ, expr_var(k->ir, f.loop->u.loop.var), f.loop->u.loop.min);
+    const Stmt *s = loop->stmt;
+    return expr_binary(k->ir, EX_EQ, expr_var(k->ir, s->u.loop.var), s->u.loop.min);
 }

@@ -335,48 +335,28 @@ static int64_t pack_bytes(const Region *a, const Region *c)
     return bytes + 256;
 }
 
-typedef struct {
-    int id;
-    const Stmt *loop;
-} Around;
-
-static bool find_loop(const Stmt *s, void *arg)
-{
-    Around *f = arg;
-    if (s->kind != ST_FOR)
-        return true;
-    const Stmt *body = s->u.loop.body;
-    int n = body->kind == ST_BLOCK ? body->u.block.n : 1;
-    for (int i = 0; i < n; i++) {
-        const Stmt *t = body->kind == ST_BLOCK ? body->u.block.list[i] : body;
-        if (t->kind == ST_TILE && t->u.tile.id == f->id)
-            f->loop = s;
-    }
-    return true;
-}
-
 /* Whether the next iteration of the loop multiplies the rows of B below these: they can be fetched
  * early. */
 static const Expr *rows_follow(Kernel *k, const Stmt *t, const Region *b)
 {
     Ir *ir = k->ir;
-    Around f = {t->u.tile.id, NULL};
+    const BodyPath *p = path_loop(body_path(k, t->u.tile.id));
+    const Stmt *loop = p ? p->stmt : NULL;
     int64_t step, extent, moved = 0;
 
-    stmt_visit(k->body, find_loop, &f);
-    if (!f.loop || b->buf->scope != MEM_GLOBAL)
+    if (!loop || b->buf->scope != MEM_GLOBAL)
         return expr_bool(ir, false);
-    const Expr *var = expr_var(ir, f.loop->u.loop.var);
+    const Expr *var = expr_var(ir, loop->u.loop.var);
     const Expr *next = expr_add(ir, var, expr_const(ir, var->type, 1));
     for (int d = 0; d < b->buf->rank; d++) {
-        const Expr *then = expr_subst(ir, b->at[d], f.loop->u.loop.var, next);
+        const Expr *then = expr_subst(ir, b->at[d], loop->u.loop.var, next);
         const Expr *diff = simplify(ir, kernel_facts(k), expr_sub(ir, then, b->at[d]));
         if (!expr_is_int(diff, &step) || !expr_is_int(b->extent[d], &extent) ||
             (step && step != extent))
             return expr_bool(ir, false);
         moved += step != 0;
     }
-    const Expr *end = expr_add(ir, f.loop->u.loop.min, f.loop->u.loop.extent);
+    const Expr *end = expr_add(ir, loop->u.loop.min, loop->u.loop.extent);
     return moved == 1 ? expr_lt(ir, next, end) : expr_bool(ir, false);
 }
 
