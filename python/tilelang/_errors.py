@@ -57,14 +57,15 @@ _BASES = {
     SyntaxError: "syntax",
     TypeError: "argument-count argument-name argument-type for-iterable positional-only "
     "buffer-condition operand-types not-a-number not-a-tile not-an-int not-callable "
-    "not-iterable not-indexable unhashable argument-dtype argument-device decorator annotation",
+    "not-iterable not-indexable unhashable argument-dtype argument-device argument-layout decorator annotation",
     ValueError: "missing-annotation init-range ref-argument out-idx out-idx-eager argument-shape "
-    "argument-rank argument-stride argument-null unknown-dtype bad-extent kernel-extent dim-value "
+    "argument-rank argument-stride argument-sign argument-read-only argument-null "
+    "unknown-dtype bad-extent kernel-extent dim-value "
     "missing-parameter no-such-parameter config-unknown config-value tile-shape target-unknown layout-injective "
     "layout-collision parallel-local parallel-nesting pipelined-in-parallel tile-in-parallel "
     "sync-in-parallel memory-order rounding-mode reinterpret-size gemm-shape copy-shape reduce-shape "
     "dp4a-dtype fragment-extent",
-    OverflowError: "int-too-big",
+    OverflowError: "int-too-big argument-range",
 }
 _BY_TAG = {tag: base for base, tags in _BASES.items() for tag in tags.split()}
 _NO_BUILDER = {"macro-outside", "outside-function", "outside-kernel", "const-outside"}
@@ -77,6 +78,14 @@ def _class(base):
         made = type("Kernel" + base.__name__, (TileLangError, base), {"__module__": "tilelang"})
         _classes[base] = made
     return made
+
+
+def refused(base, text):
+    """The exception for a call that cannot be made; the tag is at the end of the text."""
+    error = _class(base)(text)
+    if text.endswith("]"):
+        error.tag = text[text.rindex("[") + 1:-1]
+    return error
 
 
 def _raised(text):
@@ -133,6 +142,8 @@ def make_error(status, tag, text, filename, line, column):
         cls = _class(MemoryError)
     elif status == _IO:
         cls = _class(OSError)
+    elif tag == "argument-count" and filename is None:
+        cls = _class(ValueError)  # of the call of a kernel, as the original has it
     else:
         cls = _class(_BY_TAG.get(tag, RuntimeError))
     error = cls(text.rstrip("\n"))

@@ -5,7 +5,7 @@ meaning inside of a kernel (a symbolic size, a tensor's annotation, a layout) is
 and made again in every kernel that uses it."""
 
 from . import _core
-from ._errors import JITNoBuilderError
+from ._errors import JITNoBuilderError, refused
 from ._target import kind_now
 
 _REFLECTED = "add sub mul truediv floordiv mod pow and or xor lshift rshift"
@@ -84,6 +84,12 @@ class Recipe:
 
     def __iter__(self):
         raise TypeError("cannot walk over " + repr(self))
+
+    def __enter__(self):
+        raise refused(RuntimeError, "%r stands outside of a kernel function [outside-function]" % self)
+
+    def __exit__(self, *why):
+        return False
 
     def __bool__(self):
         if self._recipe[0] == "op" and self._recipe[1] in ("__eq__", "__ne__"):

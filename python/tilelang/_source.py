@@ -4,6 +4,7 @@ import os
 import weakref
 
 from . import _core
+from ._errors import refused
 
 # Texts by the id of a code object: to look for one takes milliseconds, with the GIL.  Two code objects that are equal may
 # have texts that differ, since annotations leave no trace in them.
@@ -22,7 +23,9 @@ def _state(file):
 def text_of(fn):
     """(file, text) where line n of the text is line n of the file: what stands before the function
     is blank, and an `if` holds its indentation."""
-    code = fn.__code__
+    code = getattr(fn, "__code__", None)
+    if code is None:
+        raise refused(TypeError, "a kernel is a function of Python, not %s [decorator]" % type(fn).__name__)
     key, state = id(code), _state(code.co_filename)
     of, then, text = _found.get(key, (None, None, None))
     if of is None or of() is not code or then != state:

@@ -64,8 +64,8 @@ enum { NATIVE_ORDER = 0x200, WRITEABLE = 0x400 };
 
 static bool too_many(const tl_param *p, int rank)
 {
-    PyErr_Format(PyExc_ValueError, "argument '%s' has %d dimensions; the most is %d", p->name, rank,
-                 TL_RANK);
+    py_refuse("argument '%s' has %d dimensions; the most is %d [argument-rank]",
+              p->name, rank, TL_RANK);
     return false;
 }
 
@@ -74,11 +74,11 @@ static bool unknown_dtype(PyObject *o, const tl_param *p)
     PyObject *d = PyObject_GetAttrString(o, "dtype"), *s = d ? PyObject_Str(d) : NULL;
     PyErr_Clear();
     if (s)
-        PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got an array of "
-                     "%U, which kernels cannot take [argument-dtype]", p->name, p->dtype, s);
+        py_refuse("kernel argument '%s' is expected as %s and got an array of %U, which kernels "
+                  "cannot take [argument-dtype]", p->name, p->dtype, s);
     else
-        PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got an array of "
-                     "a dtype that kernels cannot take [argument-dtype]", p->name, p->dtype);
+        py_refuse("kernel argument '%s' is expected as %s and got an array of a dtype that "
+                  "kernels cannot take [argument-dtype]", p->name, p->dtype);
     Py_XDECREF(d);
     Py_XDECREF(s);
     return false;
@@ -86,8 +86,8 @@ static bool unknown_dtype(PyObject *o, const tl_param *p)
 
 static bool read_only(const tl_param *p)
 {
-    PyErr_Format(PyExc_ValueError, "argument '%s' is written by the kernel and got an array that "
-                 "is read-only", p->name);
+    py_refuse("argument '%s' is written by the kernel and got an array that is read-only "
+              "[argument-read-only]", p->name);
     return false;
 }
 
@@ -98,16 +98,16 @@ static bool one_a_byte(const tl_param *p, const PyArray *a)
     int lanes;
     if (!dtype_parse(a->dtype, &t, &lanes) || t == DT_BOOL || dtype_bits(t) >= 8)
         return false;
-    PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s, %d elements in a byte, "
-                 "and got %s with a byte for each; pack them into uint8 [argument-dtype]",
-                 p->name, p->dtype, 8 / dtype_bits(t), a->dtype);
+    py_refuse("kernel argument '%s' is expected as %s, %d elements in a byte, and got %s with a "
+              "byte for each; pack them into uint8 [argument-dtype]",
+              p->name, p->dtype, 8 / dtype_bits(t), a->dtype);
     return true;
 }
 
 static bool uneven(const tl_param *p)
 {
-    PyErr_Format(PyExc_ValueError, "argument '%s' has strides that are no multiple of its "
-                 "elements, which kernels cannot take", p->name);
+    py_refuse("argument '%s' has strides that are no multiple of its elements, which kernels "
+              "cannot take [argument-stride]", p->name);
     return false;
 }
 
@@ -116,8 +116,7 @@ static bool from_struct(PyObject *capsule, PyObject *o, const tl_param *p, PyArr
     const ArrayStruct *s = PyCapsule_GetPointer(capsule, NULL);
     if (!s || s->two != 2) {
         PyErr_Clear();
-        PyErr_Format(PyExc_TypeError, "argument '%s': its __array_struct__ cannot be read",
-                     p->name);
+        py_refuse("argument '%s': its __array_struct__ cannot be read [argument-type]", p->name);
         return false;
     }
     if (s->nd > TL_RANK)
@@ -171,16 +170,16 @@ static bool from_tensor(const DlTensor *d, const tl_param *p, PyArray *out)
     /* two elements of 4 bits make a byte */
     bool packed = d->dtype.lanes * d->dtype.bits == 8 && d->dtype.lanes > 1;
     if (packed ? !set_dtype(out, "uint8") : d->dtype.lanes != 1 || !dl_dtype(out, d)) {
-        PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got an array of "
-                     "a dtype that kernels cannot take [argument-dtype]", p->name, p->dtype);
+        py_refuse("kernel argument '%s' is expected as %s and got an array of a dtype that "
+                  "kernels cannot take [argument-dtype]", p->name, p->dtype);
         return false;
     }
     out->t.rank = MAX(d->ndim, 0);
     int64_t next = 1;
     for (int i = d->ndim - 1; i >= 0; i--) {
         if (d->shape[i] < 0 || (d->shape[i] && next > INT64_MAX / 16 / d->shape[i])) {
-            PyErr_Format(PyExc_ValueError, "argument '%s' has an extent of %lld", p->name,
-                         (long long)d->shape[i]);
+            py_refuse("argument '%s' has an extent of %lld [argument-shape]",
+                      p->name, (long long)d->shape[i]);
             return false;
         }
         out->t.shape[i] = d->shape[i];
@@ -208,8 +207,8 @@ static bool from_dlpack(PyObject *capsule, const tl_param *p, PyArray *out)
     if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
         const DlVersioned *v = PyCapsule_GetPointer(capsule, "dltensor_versioned");
         if (v->version.major != 1) {
-            PyErr_Format(PyExc_TypeError, "argument '%s': DLPack %d is not known", p->name,
-                         (int)v->version.major);
+            py_refuse("argument '%s': DLPack %d is not known [argument-type]",
+                      p->name, (int)v->version.major);
             return false;
         }
         if (p->is_written && v->flags & DL_READ_ONLY)
@@ -220,7 +219,7 @@ static bool from_dlpack(PyObject *capsule, const tl_param *p, PyArray *out)
     if (d)
         return from_tensor(d, p, out);
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "argument '%s': its __dlpack__ gives no tensor", p->name);
+    py_refuse("argument '%s': its __dlpack__ gives no tensor [argument-type]", p->name);
     return false;
 }
 
@@ -282,8 +281,8 @@ static bool sign_turns(PyObject *o)
 
 static bool wrong_sign(const tl_param *p)
 {
-    PyErr_Format(PyExc_ValueError, "argument '%s' is a view of torch that turns the sign of its "
-                 "elements; resolve_neg() gives them as they are read [argument-sign]", p->name);
+    py_refuse("argument '%s' is a view of torch that turns the sign of its elements; "
+              "resolve_neg() gives them as they are read [argument-sign]", p->name);
     return false;
 }
 
@@ -375,9 +374,8 @@ static int64_t int_of(PyObject *o)
 static bool torch_unread(PyObject *o, const tl_param *p)
 {
     PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
-    PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as a tensor of %s and got %V, "
-                 "which is no tensor with elements in memory", p->name, p->dtype, type,
-                 "an object");
+    py_refuse("kernel argument '%s' is expected as a tensor of %s and got %V, which is no tensor "
+              "with elements in memory [argument-type]", p->name, p->dtype, type, "an object");
     Py_XDECREF(type);
     return false;
 }
@@ -406,9 +404,8 @@ static bool is_strided(PyObject *o, const tl_param *p)
     bool ok = !word || !strcmp(word, "torch.strided");
     PyErr_Clear();
     if (!ok)
-        PyErr_Format(PyExc_TypeError, "argument '%s' is a tensor of the layout %U; kernels take "
-                     "elements at strides, which to_dense() gives [argument-layout]", p->name,
-                     text);
+        py_refuse("argument '%s' is a tensor of the layout %U; kernels take elements at strides, "
+                  "which to_dense() gives [argument-layout]", p->name, text);
     Py_XDECREF(layout);
     Py_XDECREF(text);
     return ok;
@@ -426,8 +423,8 @@ static bool from_torch(PyObject *o, const tl_param *p, PyArray *out)
         PyErr_Clear();
         torch_unread(o, p);
     } else if (!attr_dtype(out, o)) {
-        PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as %s and got a tensor of "
-                     "a dtype that kernels cannot take", p->name, p->dtype);
+        py_refuse("kernel argument '%s' is expected as %s and got a tensor of a dtype that "
+                  "kernels cannot take [argument-dtype]", p->name, p->dtype);
         ok = false;
     }
     ok = ok && torch_extents(shape, stride, p, out);
@@ -457,8 +454,8 @@ static bool cuda_typestr(PyArray *out, PyObject *s)
 
 static bool cuda_unread(const tl_param *p)
 {
-    PyErr_Format(PyExc_TypeError, "argument '%s': its __cuda_array_interface__ cannot be read",
-                 p->name);
+    py_refuse("argument '%s': its __cuda_array_interface__ cannot be read [argument-type]",
+              p->name);
     return false;
 }
 
@@ -490,8 +487,8 @@ static bool cuda_extents(PyObject *shape, PyObject *strides, const tl_param *p, 
 /* The values stay: what is asked of the array may change its dictionary. */
 static bool wrong_mask(const tl_param *p)
 {
-    PyErr_Format(PyExc_TypeError, "argument '%s' is an array with a mask, which kernels do not "
-                 "see; give filled(value) or its data [argument-layout]", p->name);
+    py_refuse("argument '%s' is an array with a mask, which kernels do not see; give "
+              "filled(value) or its data [argument-layout]", p->name);
     return false;
 }
 
@@ -531,8 +528,8 @@ static bool from_cuda(PyObject *d, PyObject *o, const tl_param *p, PyArray *out)
 static bool wrong_scalar(const tl_param *p, PyObject *o)
 {
     PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
-    PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as one number of type %s and "
-                 "got %U", p->name, p->dtype, type);
+    py_refuse("kernel argument '%s' is expected as one number of type %s and got %U "
+              "[argument-type]", p->name, p->dtype, type);
     Py_XDECREF(type);
     return false;
 }
@@ -554,8 +551,8 @@ static bool int_fits(const tl_param *p, PyObject *i, DType t, int64_t *out)
     PyErr_Clear();
     *out = v;
     if (!ok)
-        PyErr_Format(PyExc_OverflowError, "kernel argument '%s' is expected as %s and got %S, "
-                     "which does not fit", p->name, p->dtype, i);
+        py_refuse("kernel argument '%s' is expected as %s and got %S, which does not fit "
+                  "[argument-range]", p->name, p->dtype, i);
     return ok;
 }
 
@@ -680,8 +677,8 @@ static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
     if (made_by(o, "torch"))
         return sign_turns(o) ? wrong_sign(p) : from_torch(o, p, out);
     if (p->is_written && made_by(o, "jax")) {
-        PyErr_Format(PyExc_ValueError, "argument '%s' is written by the kernel and got an array of "
-                     "JAX, which never change; name it in out_idx", p->name);
+        py_refuse("argument '%s' is written by the kernel and got an array of JAX, which never "
+                  "change; name it in out_idx [argument-read-only]", p->name);
         return false;
     }
     if (PyCapsule_CheckExact(o))
@@ -708,9 +705,9 @@ static bool read_array(PyObject *o, const tl_param *p, PyArray *out)
         return false;
     PyErr_Clear();
     PyObject *type = PyObject_GetAttrString((PyObject *)Py_TYPE(o), "__name__");
-    PyErr_Format(PyExc_TypeError, "kernel argument '%s' is expected as a tensor of %s and got %U, "
-                 "which is no array (numpy, torch, DLPack, __cuda_array_interface__)", p->name,
-                 p->dtype, type);
+    py_refuse("kernel argument '%s' is expected as a tensor of %s and got %U, which is no array "
+              "(numpy, torch, DLPack, __cuda_array_interface__) [argument-type]",
+              p->name, p->dtype, type);
     Py_XDECREF(type);
     return false;
 }
@@ -726,8 +723,8 @@ static bool one_for_all(const tl_param *p, const PyArray *a)
     }
     if (n <= 1)
         return false;
-    PyErr_Format(PyExc_ValueError, "argument '%s' has stride 0 in every dimension: one element "
-                 "stands for all of them, which kernels cannot take [argument-stride]", p->name);
+    py_refuse("argument '%s' has stride 0 in every dimension: one element stands for all of them, "
+              "which kernels cannot take [argument-stride]", p->name);
     return true;
 }
 

@@ -18,8 +18,7 @@ void args_free(PyArguments *a)
 
 static bool wrong_count(const PyKernel *p, Py_ssize_t n)
 {
-    PyErr_Format(PyExc_ValueError, "Kernel expected %d inputs, but %zd are provided. "
-                 "[argument-count]", p->nparam, n);
+    py_refuse("Kernel expected %d inputs, but %zd are provided. [argument-count]", p->nparam, n);
     return false;
 }
 

@@ -64,6 +64,19 @@ static void add_note(PyObject *e, const Diag *d)
     Py_XDECREF(note);
 }
 
+void py_refuse(const char *format, ...)
+{
+    va_list list;
+
+    va_start(list, format);
+    PyObject *text = PyUnicode_FromFormatV(format, list);
+    va_end(list);
+    const char *utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    if (utf8)
+        py_raise_text(TL_EUSER, utf8);
+    Py_XDECREF(text);
+}
+
 /* Errors with their notes, without warnings. */
 static const Message *put_errors(const Diag *d, Str *out)
 {

@@ -111,6 +111,8 @@ PyObject *kernel_take(PyTrace *t, const tl_options *o);
 void py_raise_diag(PyTrace *t, const Recover *r);
 void py_raise_errors(tl_status s, Diag *d);
 void py_raise_text(tl_status s, const char *text); /* the tag is at its end */
+/* A call that cannot be made; the format is that of PyErr_Format and ends in the tag. */
+void py_refuse(const char *format, ...);
 
 /* array.c */
 typedef struct {

@@ -378,3 +378,45 @@ def test_slow():
         assert not told or told[0].filename == __file__ and "[slow]" in str(told[0].message), told
         assert ("matrix instruction" in k.get_audit()) == slow, k.get_audit()
         assert "kernel main_kernel: " in k.get_audit()
+
+
+def refusal_of(call, base):
+    """The tag of a refusal, which is of the usual class and of ours."""
+    try:
+        call()
+    except tilelang.TileLangError as e:
+        assert isinstance(e, base), type(e)
+        assert str(e).endswith("[%s]" % e.tag) or "[%s]\n" % e.tag in str(e), e
+        return e.tag
+    raise AssertionError("nothing was refused")
+
+
+def test_refusals_have_tags():
+    @T.prim_func
+    def scaled(A: T.Tensor((8,), "float32"), n: T.int32):
+        with T.Kernel(1, threads=32):
+            for i in T.Parallel(8):
+                A[i] = A[i] * n
+
+    k = tilelang.compile(scaled, target="cpu")
+    a = np.zeros(8, "float32")
+    still = np.zeros(8, "float32")
+    still.flags.writeable = False
+    assert refusal_of(lambda: k(a), ValueError) == "argument-count"
+    assert refusal_of(lambda: k(None, 1), TypeError) == "argument-type"
+    assert refusal_of(lambda: k([1.0] * 8, 1), TypeError) == "argument-type"
+    assert refusal_of(lambda: k(a, 2.5), TypeError) == "argument-type"
+    assert refusal_of(lambda: k(a, 1 << 40), OverflowError) == "argument-range"
+    assert refusal_of(lambda: k(still, 1), ValueError) == "argument-read-only"
+    assert refusal_of(lambda: k(a.astype(">f4"), 1), TypeError) == "argument-dtype"
+    assert refusal_of(lambda: k(a, 1, m=3), TypeError) == "argument-name"
+    assert refusal_of(lambda: tilelang.compile(3), TypeError) == "decorator"
+    assert refusal_of(lambda: tilelang.jit(3), TypeError) == "decorator"
+    assert refusal_of(lambda: T.prim_func(len), TypeError) == "decorator"
+    assert refusal_of(lambda: T.prim_func(lambda A: A), TypeError) == "decorator"
+
+
+def test_launch_outside_of_a_function():
+    with raises(RuntimeError, "T.Kernel(3)", "outside of a kernel function"):
+        with T.Kernel(3):
+            pass

@@ -8,7 +8,7 @@ import sys
 import threading
 
 from .. import _core, _source, _target
-from .._errors import ignored, tell
+from .._errors import ignored, refused, tell
 from .._recipe import Recipe
 from ..env import env
 from ..language import KernelParam, PrimFunc, dtype
@@ -184,7 +184,7 @@ def compile(func=None, out_idx=None, execution_backend=None, target=None, target
     backend = _backend(execution_backend)
     _host(target_host)
     if not isinstance(func, PrimFunc):
-        raise TypeError("tilelang.compile needs a @T.prim_func, not %s" % type(func).__name__)
+        raise refused(TypeError, "tilelang.compile needs a @T.prim_func, not %s [decorator]" % type(func).__name__)
     attrs = func.attrs
     out_idx = func.out_idx(out_idx)
     configs = {**(attrs.get("tilelang_pass_configs") or {}), **(pass_configs or {})}
@@ -796,7 +796,7 @@ class JITImpl:
         fixed, given = self._split(args, keys)
         missing = [n for n in self.signature.parameters if self._runtime(n) and n not in given]
         if missing:
-            raise TypeError("%s needs %s" % (self.__name__, ", ".join(map(repr, missing))))
+            raise refused(TypeError, "%s needs %s [argument-count]" % (self.__name__, ", ".join(map(repr, missing))))
         kernel = self._eager_meanwhile(fixed, given) if self._background else None
         if kernel is None:
             kernel = self._compile_eager(fixed, given)
@@ -960,7 +960,7 @@ def jit(func=None, *, out_idx=None, target=None, target_host=None, execution_bac
             given = {k: v for k, v in options.items() if v is not None}
             return JITImpl(f.__wrapped__, {**f.options, **given})
         if not callable(f) or isinstance(f, type):
-            raise TypeError("@tilelang.jit needs a function, not %s" % type(f).__name__)
+            raise refused(TypeError, "@tilelang.jit needs a function, not %s [decorator]" % type(f).__name__)
         return JITImpl(f, options)
 
     return decorate if func is None else decorate(func)

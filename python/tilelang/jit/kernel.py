@@ -5,6 +5,7 @@ import os
 import sys
 import weakref
 
+from .._errors import refused
 from ..language import KernelParam, dtype
 
 
@@ -299,10 +300,8 @@ class JITKernel:
         if keys:
             args = self._by_name(args, keys)
         if len(args) != len(self._ins):
-            raise ValueError(
-                "Kernel expected %d inputs, but %d are provided. [argument-count]"
-                % (len(self._ins), len(args))
-            )
+            raise refused(ValueError, "Kernel expected %d inputs, but %d are provided. [argument-count]"
+                          % (len(self._ins), len(args)))
         if not self._outs:
             return args
         full = [None] * len(self.params)
@@ -320,13 +319,13 @@ class JITKernel:
         full = list(args)
         for name in keys:
             if name in names[:len(args)]:
-                raise TypeError("the argument %r is given twice, by place and by name [argument-name]" % name)
+                raise refused(TypeError, "the argument %r is given twice, by place and by name [argument-name]" % name)
             if name not in names and name not in ("stream", "skip_tensor_validation"):
-                raise TypeError("the kernel has no argument called %r; it takes %s [argument-name]"
-                                % (name, ", ".join(names) or "none"))
+                raise refused(TypeError, "the kernel has no argument called %r; it takes %s [argument-name]"
+                              % (name, ", ".join(names) or "none"))
         for name in names[len(args):]:
             if name not in keys:
-                raise TypeError("the kernel needs an argument called %r [argument-count]" % name)
+                raise refused(TypeError, "the kernel needs an argument called %r [argument-count]" % name)
             full.append(keys[name])
         return full
 
@@ -334,11 +333,11 @@ class JITKernel:
         """A launch goes into torch's current stream, so that is what `stream` becomes meanwhile."""
         torch = sys.modules.get("torch")
         if torch is None or not torch.cuda.is_available():
-            raise ValueError("a stream needs torch and a GPU [argument-type]")
+            raise refused(ValueError, "a stream needs torch and a GPU [argument-type]")
         at = getattr(stream, "cuda_stream", stream)
         if not isinstance(at, int):
-            raise TypeError("a stream is a number or a torch.cuda.Stream, not %s [argument-type]"
-                            % type(stream).__name__)
+            raise refused(TypeError, "a stream is a number or a torch.cuda.Stream, not %s [argument-type]"
+                          % type(stream).__name__)
         with torch.cuda.stream(torch.cuda.ExternalStream(at) if at else torch.cuda.default_stream()):
             return self(*args)
 

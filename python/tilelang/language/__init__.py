@@ -6,7 +6,7 @@ import builtins as _builtins
 import sys as _sys
 
 from .. import _core
-from .._errors import JITNoBuilderError, make_error as _make_error
+from .._errors import JITNoBuilderError, make_error as _make_error, refused as _refused
 from .._recipe import Layout as _Layout, Recipe as _Recipe, TensorSpec as _TensorSpec
 from .. import _source
 from .._target import kind_now
@@ -200,6 +200,8 @@ class PrimFunc:
     _drops = False  # tensors that nothing touches are no parameters
 
     def __init__(self, fn, local=None):
+        if getattr(fn, "__name__", "") == "<lambda>":
+            raise _refused(TypeError, "@T.prim_func needs a def, not a lambda [decorator]")
         self._fn = fn
         self._file, self._text = _source.text_of(fn)
         self._names = _source.names_of(fn, local)
