@@ -238,6 +238,29 @@ static void lower_second(Build *b, const Request *r)
     b->func->overlapping = f;
 }
 
+/* The same without guards: `tl prove` says what they cost.  It is not shown, and where it cannot be
+ * made nothing is said of that. */
+static void lower_unguarded(Build *b, const Request *r)
+{
+    PassOptions o = {.skip = pass_set(b->scratch, r->skip, true), .from = -1, .stop_after = -1};
+    int ndiag = b->diag.list.n, nwarning = b->diag.nwarning;
+    Func *f = func_copy(b->tile);
+    Recover frame;
+
+    f->proves = false;
+    f->report = NULL;
+    config_set_text(b->ir, NO_SPAN, &f->hints, "tl.disable_safe_memory_legalize", "1");
+    if (recover_open(&frame) == 0) {
+        pass_run_all(f, &o);
+        recover_close(&frame);
+        b->func->unguarded = f;
+    } else if (frame.status != STATUS_USER)
+        recover_throw(frame.status, "%s", frame.text);
+    b->diag.list.n = ndiag;
+    b->diag.nwarning = nwarning;
+    b->diag.nerror = 0;
+}
+
 /* A tensor program as the text that was compiled; what became of it as comments. */
 static void print_program(Build *b)
 {
@@ -276,6 +299,8 @@ static void lower(Build *b, const Request *r)
     pass_run_all(b->func, &o);
     if (!r->stop_after && !r->from && needs_second(b->func))
         lower_second(b, r);
+    if (r->prove && !r->stop_after && !r->from)
+        lower_unguarded(b, r);
 }
 
 static void emit(Build *b, const Request *r)

@@ -734,6 +734,28 @@ typedef struct {
     const char *point; /* where it leaves them: "bx=3, i=232"; NULL: none found; "": none, by z3 */
 } AccessNote;
 
+/* Of a loop, and of two accesses of shared memory, for the same. */
+typedef enum { LOOP_OF_BLOCK, LOOP_OF_WARP, LOOP_OF_THREAD } LoopShape; /* who take it alike */
+typedef struct {
+    Span at;
+    LoopShape how;
+    const char *text;
+} LoopNote;
+typedef enum {
+    ORDER_STAGE,   /* they are of different stages of a tile */
+    ORDER_APART,   /* no thread meets an element of another */
+    ORDER_THREAD,  /* one thread does both */
+    ORDER_BARRIER, /* a barrier lies between them, a wait before it if need be */
+    ORDER_UNKNOWN  /* nothing was found */
+} OrderHow;
+typedef struct {
+    int32_t after, at;         /* lines of the first and the second */
+    const Buffer *first, *buf; /* what they touch: one tile, or two that share bytes */
+    bool wrote, writes;
+    OrderHow how;
+    const char *by;
+} OrderNote;
+
 typedef VEC(Buffer *) BufferVec;
 typedef VEC(Var *) VarVec;
 
@@ -801,6 +823,9 @@ struct Kernel {
     VEC(LoopPlan) loops;
     VEC(AuditNote) findings; /* in the order they were made; not part of dumps */
     VEC(AccessNote) accesses; /* likewise, where func->proves */
+    VEC(LoopNote) loop_notes;   /* likewise */
+    VEC(OrderNote) order_notes; /* likewise */
+    bool order_cut;             /* not all iterations were looked at for those */
     VEC(Origin) origins;   /* operators as written: comments of the emitted text */
     struct OriginIndex *origin_index; /* of origin_find */
     Map loop_at;           /* Var -> index + 1 of its plan, of those that loop_plan_find has seen */
@@ -850,6 +875,7 @@ struct Func {
     Hints hints;          /* pass configs (config.h), compile_flags */
     Str *report;          /* what pass configs ask to see; NULL: nobody listens */
     bool proves;          /* somebody wants to know what is known of accesses */
+    struct Func *unguarded; /* where `proves`: lowered without guards, to tell what they cost */
     bool may_overlap;     /* tensors of a call may share memory with one that is written */
     struct Func *overlapping; /* lowered for such calls; NULL: this one is right for them too */
 };

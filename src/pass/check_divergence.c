@@ -7,7 +7,7 @@
  *
  * Where one thread does it for the others (HAS_ONE_THREAD), any of them may come by; but what it
  * does must be one thing to all of them there too. */
-#include "pass/pass.h"
+#include "pass/access.h"
 #include "pass/thread_group.h"
 
 static bool is_collective(const Kernel *k, const Stmt *s)
@@ -249,6 +249,8 @@ void pass_check_divergence(Kernel *k)
 {
     GroupWalk w = {0};
 
+    if (k->func->proves)
+        loops_note(k);
     if (kernel_block_threads(k) == 1)
         return;
     group_walk_init(&w, k);

@@ -32,6 +32,7 @@
  * own statements.  It cannot inside of an operator, about a tile that the compiler made, stages
  * of a pipeline, waits for what is asynchronous, or tiles that it does not know to share bytes:
  * there barriers are added all the same. */
+#include "pass/access.h"
 #include "pass/plan_shared.h"
 #include "pass/sync.h"
 #include "pass/thread_group.h"
@@ -897,4 +898,6 @@ void pass_lower_sync(Kernel *k)
     stmt_visit(k->body, note_number, y);
     y->by_hand = groups_sync_by_hand(k, &y->w);
     k->body = sync_stmt(y, k->body);
+    if (k->func->proves)
+        order_note(k);
 }

@@ -1,27 +1,28 @@
-/* proofs.c -- what `tl prove` prints: accesses by line, loops, the order of shared tiles.
+/* proofs.c -- what `tl prove` prints: accesses and what their guards cost, loops, the order of
+ * accesses of shared memory; by line.
  *
- * Accesses are noted by lower_guards (access.c); the rest is read from the lowered body.  Two
- * accesses of a shared tile, one of them a write, are ordered by what stands between them: a
- * barrier, a wait; lower_sync left it out only where no thread touches an element of another. */
+ * Accesses are noted by lower_guards (access.c), loops by check_divergence (proofs_loops.c), the
+ * order of shared memory by lower_sync (proofs_order.c). */
 #include <stdlib.h>
 #include "pass/access.h"
-#include "isa/isa.h"
 
 static const char *const known_words[] = {"proved", "clipped", "guarded", "assumed", "wrong"};
+static const char *const shape_words[] = {"block-uniform", "warp-uniform", "varying"};
+enum { ORDERS = ORDER_UNKNOWN + 1, SHAPES = LOOP_OF_THREAD + 1 };
 
 typedef struct {
     int32_t line;
-    AccessKnown known; /* of accesses; else ACCESS_PROVED, or ACCESS_ASSUMED for what is not */
-    const char *text;
+    int turn;          /* among those of a line */
+    const char *class; /* of the page: what it is good or bad as */
+    const char *badge, *text;
 } Row;
 
 typedef struct {
     Str *out;
     Kernel *k;
-    Apart *apart;
+    const Kernel *without; /* guards; NULL: it is not there */
     VEC(Row) rows;
-    int count[COUNT(known_words)], uniform, divergent, ordered;
-    const Source *src;
+    int count[COUNT(known_words)], shape[SHAPES], order[ORDERS];
 } Proofs;
 
 static bool is_own(const Proofs *p, const Buffer *b)
@@ -29,12 +30,13 @@ static bool is_own(const Proofs *p, const Buffer *b)
     return b->id < p->k->func->ndeclared;
 }
 
-static void put_row(Proofs *p, int32_t line, AccessKnown known, const char *text)
+static void put_row(Proofs *p, int32_t line, const char *class, const char *badge,
+                    const char *text)
 {
     for (int i = 0; i < p->rows.n; i++)
         if (p->rows.at[i].line == line && !strcmp(p->rows.at[i].text, text))
             return;
-    vec_push(p->out->arena, &p->rows, ((Row){line, known, text}));
+    vec_push(p->out->arena, &p->rows, ((Row){line, p->rows.n, class, badge, text}));
 }
 
 /* ---- accesses -------------------------------------------------------------------------------- */
@@ -65,122 +67,76 @@ static const char *access_text(const Proofs *p, const AccessNote *n)
     }
 }
 
+static int by_known(const void *a, const void *b)
+{
+    const AccessNote *const *x = a, *const *y = b;
+    return (*x)->known != (*y)->known ? ((*x)->known > (*y)->known ? -1 : 1)
+           : (*x)->buf->id != (*y)->buf->id ? ((*x)->buf->id < (*y)->buf->id ? -1 : 1)
+                                            : (*x)->how - (*y)->how;
+}
+
 static void put_accesses(Proofs *p)
 {
-    for (int i = 0; i < p->k->accesses.n; i++) {
-        const AccessNote *n = &p->k->accesses.at[i];
-        if (!is_own(p, n->buf) || !n->at.src)
-            continue;
-        p->count[n->known]++;
-        put_row(p, n->at.line, n->known, access_text(p, n));
+    Arena *a = p->out->arena;
+    int total = p->k->accesses.n, n = 0;
+    const AccessNote **list = NEWN(a, const AccessNote *, total + 1);
+
+    for (int i = 0; i < total; i++)
+        if (is_own(p, p->k->accesses.at[i].buf) && p->k->accesses.at[i].at.src)
+            list[n++] = &p->k->accesses.at[i];
+    qsort(list, (size_t)n, sizeof *list, by_known);
+    for (int i = 0; i < n; i++) {
+        const char *word = known_words[list[i]->known];
+        p->count[list[i]->known]++;
+        put_row(p, list[i]->at.line, word, word, access_text(p, list[i]));
+        if (list[i]->known == ACCESS_GUARDED)
+            put_row(p, list[i]->at.line, "note", "cost",
+                    arena_printf(a, "the guard of '%s': %s", list[i]->buf->name,
+                                 guard_cost(p->k, p->without, list[i])));
     }
 }
 
 /* ---- loops ----------------------------------------------------------------------------------- */
 
-static bool see_loop(const Stmt *s, void *arg)
+static void put_loops(Proofs *p)
 {
-    Proofs *p = arg;
-    const Expr *head = s->kind == ST_FOR ? s->u.loop.extent : s->kind == ST_WHILE ? s->u.branch.cond
-                                                                                  : NULL;
+    static const char *const class[] = {"proved", "clipped", "guarded"};
 
-    if (!head || !s->span.src)
-        return true;
-    bool alike = alike_for_threads(p->apart, head) &&
-                 (s->kind == ST_WHILE || alike_for_threads(p->apart, s->u.loop.min));
-    alike ? p->uniform++ : p->divergent++;
-    if (!alike)
-        put_row(p, s->span.line, ACCESS_GUARDED,
-                "the loop is not uniform: threads of a block may take it differently often");
-    return true;
-}
-
-/* ---- shared tiles ---------------------------------------------------------------------------- */
-
-typedef struct {
-    const Buffer *b;
-    bool writes;
-    int32_t line;
-    int when; /* statements before it */
-} Last;
-
-typedef struct {
-    Proofs *p;
-    VEC(Last) last; /* of each shared tile and direction */
-    const IntrinInfo *barrier, *wait; /* the last: for other threads, for what the thread issued */
-    int now, barrier_at, wait_at;
-} Order;
-
-/* Notes barriers and waits.  False: s is neither. */
-static bool see_sync(Order *o, const Stmt *s)
-{
-    const IntrinInfo *i = s->kind == ST_CALL ? &intrin_table[s->u.call.which] : NULL;
-    bool barrier = i && strchr(i->effects, 'B'), wait = i && i->waits != QUEUE_NONE;
-
-    if (barrier) {
-        o->barrier = i;
-        o->barrier_at = o->now;
-    } else if (wait) {
-        o->wait = i;
-        o->wait_at = o->now;
+    for (int i = 0; i < p->k->loop_notes.n; i++) {
+        const LoopNote *n = &p->k->loop_notes.at[i];
+        p->shape[n->how]++;
+        put_row(p, n->at.line, class[n->how], shape_words[n->how], n->text);
     }
-    return barrier || wait;
 }
 
-/* What stands between `before` and now; NULL: nothing. */
-static const char *between(const Order *o, const Last *before)
+/* ---- shared memory --------------------------------------------------------------------------- */
+
+static const char *pair_text(Arena *a, const OrderNote *n)
 {
-    const IntrinInfo *i = o->barrier_at > before->when ? o->barrier
-                          : o->wait_at > before->when  ? o->wait
-                                                       : NULL;
-    return !i ? NULL : i->word ? i->word : i->name;
+    const char *did = n->wrote ? "wrote" : "read", *does = n->writes ? "written" : "read";
+    const char *first = n->first == n->buf
+                            ? "it" : arena_printf(a, "'%s', whose bytes it has", n->first->name);
+    const char *when = n->at == n->after
+                           ? arena_printf(a, "this line %s %s", did, first)
+                           : arena_printf(a, "line %d %s %s", (int)n->after, did, first);
+    const char *how = n->how == ORDER_BARRIER   ? "ordered by "
+                      : n->how == ORDER_UNKNOWN ? "not shown, "
+                                                : "";
+
+    return arena_printf(a, "'%s' is %s after %s: %s%s%s", n->buf->name, does, when, how, n->by,
+                        n->how == ORDER_UNKNOWN ? " (tl verify --sim looks for races)" : "");
 }
 
-static void put_pair(Order *o, const Last *before, const Touch *t, const Stmt *s, bool writes)
+static void put_pairs(Proofs *p)
 {
-    Arena *a = o->p->out->arena;
-    const char *by = between(o, before);
+    static const char *const badge[] = {"stage", "apart", "ordered", "ordered", "not shown"};
 
-    o->p->ordered++;
-    put_row(o->p, s->span.line, ACCESS_PROVED,
-            arena_printf(a, "'%s' is %s after line %d %s it: %s", buffer_root(t->buf)->name,
-                         writes ? "written" : "read", (int)before->line,
-                         before->writes ? "wrote" : "read",
-                         by ? arena_printf(a, "ordered by %s", by)
-                            : "no thread meets an element of another"));
-}
-
-static void see_touch(void *arg, const Stmt *s, const Touch *t)
-{
-    Order *o = arg;
-    const Buffer *b = buffer_root(t->buf);
-
-    if (b->scope != MEM_SHARED || !s->span.src)
-        return;
-    bool writes = touch_writes(t), found = false;
-    for (int i = 0; i < o->last.n; i++) {
-        Last *l = &o->last.at[i];
-        if (l->b != b)
-            continue;
-        if ((writes || l->writes) && l->line != s->span.line)
-            put_pair(o, l, t, s, writes);
-        if (l->writes == writes) {
-            *l = (Last){b, writes, s->span.line, o->now};
-            found = true;
-        }
+    for (int i = 0; i < p->k->order_notes.n; i++) {
+        const OrderNote *n = &p->k->order_notes.at[i];
+        p->order[n->how]++;
+        put_row(p, n->at, n->how == ORDER_UNKNOWN ? "assumed" : "proved", badge[n->how],
+                pair_text(p->out->arena, n));
     }
-    if (!found)
-        vec_push(o->p->out->arena, &o->last, ((Last){b, writes, s->span.line, o->now}));
-}
-
-static bool see_order(const Stmt *s, void *arg)
-{
-    Order *o = arg;
-
-    o->now++;
-    if (!see_sync(o, s))
-        stmt_touches(s, see_touch, o);
-    return true;
 }
 
 /* ---- printing -------------------------------------------------------------------------------- */
@@ -188,24 +144,42 @@ static bool see_order(const Stmt *s, void *arg)
 static int by_line(const void *a, const void *b)
 {
     const Row *x = a, *y = b;
-    return x->line != y->line ? (x->line < y->line ? -1 : 1)
-           : x->known != y->known ? (x->known > y->known ? -1 : 1) : strcmp(x->text, y->text);
+    return x->line != y->line ? (x->line < y->line ? -1 : 1) : x->turn - y->turn;
+}
+
+static void put_counts(Str *s, const int *count, const char *const *word, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (count[i])
+            str_printf(s, ", %d %s", count[i], word[i]);
+}
+
+static int sum_of(const int *count, int n)
+{
+    int total = 0;
+
+    for (int i = 0; i < n; i++)
+        total += count[i];
+    return total;
 }
 
 static const char *summary(const Proofs *p)
 {
+    static const char *const ordered[] = {"of different stages", "by no two threads",
+                                          "by one thread", "by barriers", "not shown"};
     Str s;
-    int total = 0;
 
     str_init(&s, p->out->arena);
-    for (int i = 0; i < COUNT(known_words); i++)
-        total += p->count[i];
-    str_printf(&s, "kernel %s: %d accesses of its tensors and tiles", p->k->name, total);
-    for (int i = 0; i < COUNT(known_words); i++)
-        if (p->count[i])
-            str_printf(&s, ", %d %s", p->count[i], known_words[i]);
-    str_printf(&s, "; %d of %d loops uniform; %d pairs in shared memory in order", p->uniform,
-               p->uniform + p->divergent, p->ordered);
+    str_printf(&s, "kernel %s: %d accesses of its tensors and tiles", p->k->name,
+               sum_of(p->count, COUNT(known_words)));
+    put_counts(&s, p->count, known_words, COUNT(known_words));
+    int loops = sum_of(p->shape, SHAPES), pairs = sum_of(p->order, ORDERS);
+    str_printf(&s, "; %d loop%s", loops, loops == 1 ? "" : "s");
+    put_counts(&s, p->shape, shape_words, SHAPES);
+    str_printf(&s, "; %d pair%s in shared memory", pairs, pairs == 1 ? "" : "s");
+    put_counts(&s, p->order, ordered, ORDERS);
+    if (p->k->order_cut)
+        str_puts(&s, " (of long loops not every iteration was looked at)");
     return s.s;
 }
 
@@ -231,12 +205,12 @@ static const char page_head[] =
     "@media(prefers-color-scheme:dark){:root{--b:#14171a;--i:#e4e7ea;--s:#9aa4ae;--l:#2b3138}}"
     "body{margin:1rem auto;max-width:70rem;padding:0 1rem;background:var(--b);color:var(--i);"
     "font:15px/1.5 system-ui,sans-serif}"
-    "pre{margin:0;font:13px/1.5 ui-monospace,monospace;white-space:pre-wrap}"
+    "h2{font-size:1.15rem}pre{margin:0;font:13px/1.5 ui-monospace,monospace;white-space:pre-wrap}"
     "pre b{color:var(--s);font-weight:400;user-select:none}"
     "p{margin:.1rem 0 .1rem 3.2rem;font-size:13px;color:var(--s)}"
     "p i{font-style:normal;border-radius:4px;padding:0 .4em;color:#fff;margin-right:.5em}"
     ".proved i{background:#2a7d32}.clipped i{background:#0b57d0}.guarded i{background:#9a5b00}"
-    ".assumed i{background:#a626a4}.wrong i{background:#c62828}"
+    ".note i{background:#5b6570}.assumed i{background:#a626a4}.wrong i{background:#c62828}"
     "</style></head><body>\n";
 
 static void put_page(Proofs *p, const char *source)
@@ -254,8 +228,7 @@ static void put_page(Proofs *p, const char *source)
         str_puts(out, "</pre>\n");
         for (; next < p->rows.n && p->rows.at[next].line <= line; next++) {
             const Row *r = &p->rows.at[next];
-            str_printf(out, "<p class=\"%s\"><i>%s</i>", known_words[r->known],
-                       known_words[r->known]);
+            str_printf(out, "<p class=\"%s\"><i>%s</i>", r->class, r->badge);
             put_escaped(out, r->text, strlen(r->text));
             str_puts(out, "</p>\n");
         }
@@ -270,18 +243,24 @@ static void put_text(Proofs *p)
         str_printf(p->out, "  line %d: %s\n", (int)p->rows.at[i].line, p->rows.at[i].text);
 }
 
+static const Kernel *kernel_without(const Func *f, const Kernel *k)
+{
+    for (int i = 0; f->unguarded && i < f->unguarded->kernels.n; i++)
+        if (!strcmp(f->unguarded->kernels.at[i]->name, k->name))
+            return f->unguarded->kernels.at[i];
+    return NULL;
+}
+
 void print_proofs(Str *out, Func *f, const char *source)
 {
     if (source)
         str_puts(out, page_head);
     for (int i = 0; i < f->kernels.n; i++) {
-        Proofs p = {.out = out, .k = f->kernels.at[i], .apart = apart_new(f->kernels.at[i])};
-        Order o = {.p = &p};
+        Proofs p = {.out = out, .k = f->kernels.at[i]};
+        p.without = kernel_without(f, p.k);
         put_accesses(&p);
-        if (p.k->body) {
-            stmt_visit(p.k->body, see_loop, &p);
-            stmt_visit(p.k->body, see_order, &o);
-        }
+        put_loops(&p);
+        put_pairs(&p);
         qsort(p.rows.at, (size_t)p.rows.n, sizeof *p.rows.at, by_line);
         source ? put_page(&p, source) : put_text(&p);
     }

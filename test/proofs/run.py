@@ -2,7 +2,8 @@
 
 Kernels of test/kernel and random ones are looked at for two targets: nothing breaks, nothing is called wrong (they are all
 right in the simulator), and wherever values are shown that need a guard, the guard is false for them.  index.py draws
-kernels that are mostly wrong."""
+kernels that are mostly wrong.  That pairs of accesses are called ordered only where a barrier stands, test/mutate looks at: it takes
+barriers away."""
 import glob
 import os
 import re
@@ -125,6 +126,69 @@ def never():
 
     return main
 '''
+# What each line must say; a loop of each kind, guards that cost something and nothing, pairs of all kinds.
+LOOPS = '''import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def loops(N=1000):
+    n = T.dynamic("n")
+
+    @T.prim_func
+    def main(X: T.Tensor((n,), "float32"), At: T.Tensor((N,), "int32"), Y: T.Tensor((N,), "float32")):
+        with T.Kernel(8, threads=128) as bx:
+            tx = T.get_thread_binding()
+            s = T.alloc_shared((128,), "float32")
+            u = T.alloc_shared((128,), "float32")
+            s[tx] = 1.0
+            u[tx] = 2.0
+            for i in T.serial(4):
+                u[tx] = u[tx] + s[127 - tx]
+            for i in T.serial(n):
+                for j in T.serial(i):
+                    u[tx] = u[tx] + 1.0
+            for i in T.serial(tx // 32 + n):
+                u[tx] = u[tx] + 1.0
+            for i in T.serial(tx // 16):
+                u[tx] = u[tx] + 1.0
+            for i in T.serial(At[bx]):
+                u[tx] = u[tx] + 1.0
+            any_set = T.any_sync(At[tx] > 0)
+            for i in T.serial(any_set):
+                u[tx] = u[tx] + 1.0
+            for i in T.serial(9):
+                u[tx] = u[tx] + 1.0
+                if At[tx] > i:
+                    break
+            while u[0] < 3.0:
+                u[tx] = u[tx] + 1.0
+            if tx < 64:
+                for i in T.serial(5):
+                    u[tx] = u[tx] + 1.0
+            Y[bx * 128 + tx] = u[tx] + X[tx]
+
+    return main
+'''
+LOOP_LINES = {17: "'i' is block-uniform: all threads of the block take it 4 times", 19: "'i' is block-uniform: its count, n,", 20: "'j' is block-uniform: its count, i,",
+              22: "'i' is warp-uniform: its count,", 24: "'i' is varying: its count, tx // 16: 'tx' is the thread's index",
+              26: "'i' is block-uniform: its count, At[bx],", 29: "'i' is warp-uniform:", 31: "'i' is varying: the condition that ends it",
+              35: "the loop is block-uniform: its condition", 38: "'i' is block-uniform: threads 0 to 63, which come by take it 5 times"}
+COSTS = '''import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def costs(M=1000, N=1000, pad=0):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), "float16"), Y: T.Tensor((M, N), "float16")):
+        with T.Kernel(T.ceildiv(N, 64), T.ceildiv(M, 64), threads=128) as (bx, by):
+            s = T.alloc_shared((64, 64), "float16")
+            T.copy(X[by * 64, bx * 64 + pad], s)
+            T.copy(s, Y[by * 64, bx * 64])
+
+    return main
+'''
 passed = failed = 0
 
 
@@ -205,6 +269,35 @@ def solved(tl, folder):
     check("what is emitted is the same", texts[0] == texts[1] and texts[0], texts[0][:200], texts[1][:200])
 
 
+def loops(tl, folder):
+    path = os.path.join(folder, "loops.py")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(LOOPS)
+    code, out, err = prove(tl, path, "--target", "cuda -arch=sm_80")
+    for line, text in LOOP_LINES.items():
+        want = f"line {line}: the loop {'over ' if text[0] == chr(39) else ''}" + (text[9:] if text.startswith("the loop ") else text)
+        check(f"a loop: {text}", want in out, want, "\n".join(x for x in out.splitlines() if f"line {line}:" in x), err)
+    check("what orders a read of another's element", "line 18: 's' is read after line 15 wrote it: ordered by sync_threads at line" in out, out)
+    check("an element of its own", "line 18: 'u' is written after this line wrote it: no thread meets" in out, out)
+    check("counts of loops", "10 loops, 6 block-uniform, 2 warp-uniform, 2 varying" in out, out.splitlines()[0])
+
+
+def costs(tl, folder):
+    """How often a guard is evaluated, and what it takes of the width."""
+    path = os.path.join(folder, "costs.py")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(COSTS)
+    said = {}
+    for name, words in {"even": ["N=1000"], "odd": ["N=1001"], "shifted": ["N=1000", "pad=1"], "inside": ["M=640", "N=640"]}.items():
+        code, out, err = prove(tl, path, *words, "--target", "cuda -arch=sm_80", "-c", "tl.disable_tma_lower=1")
+        said[name] = [x for x in out.splitlines() if "the guard of 'X'" in x]
+        check(f"costs, {name}", code == 0 and len(said[name]) == (name != "inside"), out, err)
+    count = {k: re.search(r"evaluates it (\d+) times", v[0]) for k, v in said.items() if v}
+    check("evaluations of 64 x 64 halves by 128 threads, 8 at a time", count["even"] and int(count["even"].group(1)) in (4, 5) and "16 bytes at a time, as without it" in said["even"][0], said)
+    check("one at a time", count["odd"] and int(count["odd"].group(1)) in (32, 33) and "2 bytes at a time" in said["odd"][0], said)
+    check("as wide as its place allows", count["shifted"] and int(count["shifted"].group(1)) in (32, 33), said)
+
+
 def words_of(tl):
     with tempfile.TemporaryDirectory() as folder:
         path, page = os.path.join(folder, "pick.py"), os.path.join(folder, "p.html")
@@ -214,7 +307,7 @@ def words_of(tl):
         check("an index out of memory is assumed", code == 0 and "'s' is read: assumed" in out, out)
         check("a guard that is needed", re.search(r"'X' is read: guarded by .* which is needed: bx=1, tx=127", out), out)
         check("what orders a shared tile", "'s' is read after line 12 wrote it: ordered by sync_threads" in out, out)
-        check("a loop that is not uniform", "line 15: the loop is not uniform" in out, out)
+        check("a loop that is not uniform", "line 15: the loop over 'i' is varying: its count, At[tx]: each thread reads another element of 'At'" in out, out)
         voted = os.path.join(folder, "vote.py")
         with open(voted, "w", encoding="utf-8") as f:
             f.write(VOTED)
@@ -236,6 +329,8 @@ def words_of(tl):
         seen = subprocess.run([tl, "verify", out_path, "--sim", "-q", "--target", "cuda -arch=sm_80"], capture_output=True, text=True)
         check("the simulator finds it too", "outside.py:23" in seen.stderr and "out-of-bounds" in seen.stderr, seen.stderr)
         solved(tl, folder)
+        loops(tl, folder)
+        costs(tl, folder)
         with open(page, encoding="utf-8") as f:
             text = f.read()
         check("a page", text.count("<pre>") == LOADED.count("\n") and 'class="assumed"' in text)
