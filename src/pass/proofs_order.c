@@ -348,7 +348,8 @@ static void way_join(Order *o, Way *p, bool parts)
     o->near &= p->near;
     o->far &= p->far;
     for (int q = 0; q < QUEUE_COUNT; q++)
-        o->commits[q] = MIN(o->commits[q], p->commits[q]);
+        o->commits[q] = parts ? MAX(o->commits[q], p->commits[q])
+                              : MIN(o->commits[q], p->commits[q]);
 }
 
 static void walk(Order *o, const Stmt *s);
