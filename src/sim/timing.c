@@ -190,7 +190,9 @@ static void instruction(Sim *m, const Stmt *s)
         t->stores = MAX(t->stores, t->time) + region_bytes(m, s, 0) / GLOBAL_BYTES;
         times_until(m, t->time + 2, SIM_COPY, s);
     } else {
-        times_until(m, t->time + (t->in_row ? 2 : SHARED_LATENCY), SIM_MATRIX, s);
+        double turns = m->o.banks ? stats_turns(m->o.banks, s) : 0;
+        double all = turns * kernel_block_threads(m->k) / m->warp; /* as of memory_access */
+        times_until(m, t->time + (t->in_row ? 2 : SHARED_LATENCY) + all, SIM_MATRIX, s);
         t->in_row = true;
     }
 }

@@ -88,3 +88,85 @@ TEST(conflicts_and_sectors_are_counted_by_line)
     CHECK_HAS(m, "    10          8        248          8         32         32\n");
     CHECK_HAS(m, "    12          8        248          8         32         32\n");
 }
+
+static const char product[] =
+    "import tilelang\n"
+    "import tilelang.language as T\n"
+    "@tilelang.jit(out_idx=[-1])\n"
+    "def k():\n"
+    "    @T.prim_func\n"
+    "    def main(A: T.Tensor((64, 64), 'float16'), B: T.Tensor((64, 64), 'float16'), C: T.Tensor((64, 64), 'float32')):\n"
+    "        with T.Kernel(1, threads=128):\n"
+    "            a, b = T.alloc_shared((64, 64), 'float16'), T.alloc_shared((64, 64), 'float16')\n"
+    "            c = T.alloc_fragment((64, 64), 'float32')\n"
+    "            T.clear(c)\n"
+    "            T.copy(A, a)\n"
+    "            T.copy(B, b)\n"
+    "            T.gemm(a, b, c)\n"
+    "            T.copy(c, C)\n"
+    "    return main\n";
+
+/* Conflicts of line 13, which loads by ldmatrix, and its cycles by the model; from: text is IR. */
+static void measure_product(const char *text, const char *from, int *conflicts, double *cycles)
+{
+    static uint16_t ab[2][64 * 64];
+    static float c[64 * 64];
+    tl_context *x = tl_open();
+    tl_options o = TL_OPTIONS_INIT;
+    tl_kernel *k = NULL;
+    const char *table = "", *json, *svg;
+    tl_tensor args[] = {
+        {.dtype = "float16", .rank = 2, .shape = {64, 64}, .data = ab[0]},
+        {.dtype = "float16", .rank = 2, .shape = {64, 64}, .data = ab[1]},
+        {.dtype = "float32", .rank = 2, .shape = {64, 64}, .data = c},
+    };
+
+    *conflicts = -1;
+    *cycles = -1;
+    o.no_build = true;
+    o.target = "cuda -arch=sm_80";
+    o.from = from;
+    if (tl_compile(x, "product.py", text, &o, &k) == TL_OK) {
+        CHECK(tl_kernel_sim_stats(k, args, 3, &table) == TL_OK);
+        const char *at = strstr(table, "\n    13 ");
+        CHECK(at && sscanf(at, " %*d %*d %d", conflicts) == 1);
+        CHECK(tl_kernel_profile_sim(k, args, 3, &json, &svg, &table) == TL_OK);
+        at = strstr(table, "\n  13 ");
+        CHECK(at && sscanf(at, " %*d %lf", cycles) == 1);
+        tl_kernel_free(k);
+    } else {
+        CHECK_TEXT(tl_message(x), "");
+    }
+    tl_close(x);
+}
+
+/* The same kernel with its tiles as they come: eight rows of ldmatrix fall on the same banks. */
+TEST(conflicts_of_matrix_loads_count_and_take_time)
+{
+    static const char swizzle[] = "(i, i % 8 ^ j // 8, j % 8) \"swizzle 128B\"";
+    static char text[1 << 16];
+    tl_context *x = tl_open();
+    tl_options o = TL_OPTIONS_INIT;
+    tl_kernel *k;
+    int clean, bad;
+    double fast, slow;
+
+    o.no_build = true;
+    o.target = "cuda -arch=sm_80";
+    o.stop_after = "plan_layouts";
+    CHECK(tl_compile(x, "product.py", product, &o, &k) == TL_OK);
+    snprintf(text, sizeof text, "%s", tl_kernel_text(k, TL_TEXT_IR));
+    tl_kernel_free(k);
+    tl_close(x);
+    int n = 0;
+    for (char *at; (at = strstr(text, swizzle)) != NULL; n++) {
+        memset(at, ' ', sizeof swizzle - 1);
+        memcpy(at, "(i, j)", 6);
+    }
+    CHECK(n == 2);
+    measure_product(product, NULL, &clean, &fast);
+    measure_product(text, "plan_banks", &bad, &slow);
+    CHECK(clean == 0);
+    CHECK(bad > 500); /* 4 warps, 4 steps of k, 2 + 2 loads of 4 matrices, 7 extra turns each */
+    CHECK(slow > fast + bad);
+}
