@@ -233,24 +233,25 @@ const char *name_intern(Names *t, const char *s, size_t n)
 
 /* ---- did you mean ---------------------------------------------------------------------------- */
 
+/* Letters that were put in, left out, changed, or swapped with the next one. */
 int edit_distance(const char *a, const char *b, int most)
 {
-    int n = (int)strlen(a), m = (int)strlen(b), row[65];
-    if (n > 64 || m > 64 || n - m > most || m - n > most)
+    enum { LONGEST = 64 };
+    int n = (int)strlen(a), m = (int)strlen(b), rows[3][LONGEST + 1];
+    if (n > LONGEST || m > LONGEST || n - m > most || m - n > most)
         return most + 1;
     for (int j = 0; j <= m; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (int i = 1; i <= n; i++) {
-        int corner = row[0];
+        int *row = rows[i % 3], *up = rows[(i + 2) % 3], *above = rows[(i + 1) % 3];
         row[0] = i;
         for (int j = 1; j <= m; j++) {
-            int up = row[j];
-            int change = corner + (a[i - 1] != b[j - 1]);
-            row[j] = MIN(MIN(row[j - 1], up) + 1, change);
-            corner = up;
+            row[j] = MIN(MIN(row[j - 1], up[j]) + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = MIN(row[j], above[j - 2] + 1);
         }
     }
-    return row[m];
+    return rows[n % 3][m];
 }
 
 const char *nearest_name(const char *name, const char *const *names, int n)

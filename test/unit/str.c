@@ -199,3 +199,21 @@ TEST(utf8_is_read_strictly)
         CHECK_INT(code, rows[i].code);
     }
 }
+
+TEST(names_that_differ_by_a_slip)
+{
+    static const char *const names[] = {"copy", "clear", "Pipelined", "gemm", "ceildiv"};
+
+    CHECK(edit_distance("copy", "copy", 3) == 0);
+    CHECK(edit_distance("cpoy", "copy", 3) == 1); /* swapped */
+    CHECK(edit_distance("claer", "clear", 3) == 1);
+    CHECK(edit_distance("cop", "copy", 3) == 1);
+    CHECK(edit_distance("coppy", "copy", 3) == 1);
+    CHECK(edit_distance("", "abc", 3) == 3);
+    CHECK(edit_distance("abcd", "dcba", 9) == 3); /* two changed, two swapped */
+    CHECK(edit_distance("copy", "clear", 2) > 2);
+    CHECK_TEXT(nearest_name("cpoy", names, 5), "copy");
+    CHECK_TEXT(nearest_name("Pipelinde", names, 5), "Pipelined");
+    CHECK_TEXT(nearest_name("cieldiv", names, 5), "ceildiv");
+    CHECK(nearest_name("zz", names, 5) == NULL);
+}
