@@ -185,6 +185,11 @@ playground: $(GEN)
 	@$(MAKE) --no-print-directory -s -j2 -f web/Makefile BUILD=$(BUILD)
 	@$(PYTHON) tools/playground.py $(BUILD)/wasm/tl.wasm $(BUILD)/playground
 
+# The extension for VS Code as a file that it installs (doc/editor.md).
+vsix:
+	@mkdir -p $(BUILD)
+	@$(PYTHON) tools/vsix.py $(BUILD)/tilelang.vsix
+
 # python3 bench/picture.py CSV doc/speed.svg makes the README's picture of what this writes.
 # make bench-gpu [ONLY=gemm,small] [QUICK=1] [CSV=name] [ARGS=…]: against the vendor's libraries
 bench-gpu:
@@ -221,4 +226,4 @@ gate: $(BUILD)/tl
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: release gate site playground audit bench-original bench-tune all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean
+.PHONY: release gate site playground vsix audit bench-original bench-tune all py stubs check test test-asan test-full test-gpu asan msan tests unit golden bless docs replay-update lint demo bench bench-gpu clean

@@ -57,6 +57,7 @@ suite_cpu() { # WORD FOLDER
     part "$1language server" python3 test/lsp/run.py "$2/tl"
     part "$1language server, attacked" python3 test/lsp/attack.py "$2/tl"
     part "$1Neovim" python3 test/lsp/neovim.py "$2/tl"
+    part "$1VS Code extension" python3 test/lsp/vscode.py "$2/tl"
     part "$1cache under fire" "$2/stress_cache" -p 8 -k 4
     [ -n "$slow" ] || part "bundles under fire" python3 test/stress/bundle.py "$2/tl" 10
     [ -n "$slow" ] || part "aarch64" sh test/cpu/aarch64.sh "$2/tl"

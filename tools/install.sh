@@ -72,6 +72,8 @@ test | full)
     ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 || like="$like pocl-opencl-icd"
     # and a browser, for pages of WGSL
     command -v chromium >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 || like="$like chromium"
+    # and another one, for the playground
+    [ "$what" = test ] || command -v firefox-esr >/dev/null 2>&1 || command -v firefox >/dev/null 2>&1 || like="$like firefox-esr"
     sh "$(dirname "$0")/wgpu.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     sh "$(dirname "$0")/nvrtc.sh" --fetch >/dev/null 2>&1 || like="$like python3-pip"
     # an NVRTC 12, for sm_70

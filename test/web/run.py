@@ -232,6 +232,16 @@ def shots(page, folder, kernel):
             page.b.shot(os.path.join(folder, f"{name}-{tab}.png"))
 
 
+def firefox(build):
+    """The same page in the other browser, where it is (test/web/firefox.py)."""
+    global passed, failed
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "test/web/firefox.py"), build], capture_output=True, text=True)
+    last = re.search(r"(\d+) passed, (\d+) failed\n$", done.stdout)
+    print(done.stdout.rpartition("\n" if not last else last.group(0))[0], end="")
+    check("Firefox", last and done.returncode == 0, done.stdout + done.stderr)
+    passed, failed = passed + int(last.group(1) if last else 0), failed + int(last.group(2) if last else 0)
+
+
 def main(build, pictures=None):
     if not chromium() or subprocess.run(["sh", "tools/install.sh", "playground"], cwd=ROOT).returncode:
         print("no Chromium, or no clang for WebAssembly here\n0 passed, 0 failed")
@@ -259,6 +269,7 @@ def main(build, pictures=None):
         site(page, folder)
         check("no script failed", not b.errors, b.errors)
     speed(folder)
+    firefox(build)
     print(f"{passed} passed, {failed} failed")
     return failed != 0
 
