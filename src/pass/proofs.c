@@ -8,7 +8,7 @@
 
 static const char *const known_words[] = {"proved", "clipped", "guarded", "assumed", "wrong"};
 static const char *const shape_words[] = {"block-uniform", "warp-uniform", "varying"};
-enum { ORDERS = ORDER_UNKNOWN + 1, SHAPES = LOOP_OF_THREAD + 1 };
+enum { ORDERS = ORDER_UNKNOWN + 1, SHAPES = LOOP_OF_THREAD + 1, PAIRS_MOST = 6 };
 
 typedef struct {
     int32_t line;
@@ -127,6 +127,38 @@ static const char *pair_text(Arena *a, const OrderNote *n)
                         n->how == ORDER_UNKNOWN ? " (tl verify --sim looks for races)" : "");
 }
 
+static bool same_second(const OrderNote *a, const OrderNote *b)
+{
+    return a->at == b->at && a->buf == b->buf && a->writes == b->writes;
+}
+
+/* How many pairs of the same second access have a first one that is nearer. */
+static int nearer(const Proofs *p, int i)
+{
+    const OrderNote *n = &p->k->order_notes.at[i];
+    int count = 0;
+
+    for (int j = i + 1; j < p->k->order_notes.n && count <= PAIRS_MOST; j++)
+        count += same_second(n, &p->k->order_notes.at[j]);
+    return count;
+}
+
+/* Of an access with many before it the nearest are shown, and all that are in no order. */
+static void put_others(Proofs *p, int i)
+{
+    const OrderNote *n = &p->k->order_notes.at[i];
+    int count = 0;
+
+    for (int j = 0; j < i; j++)
+        count += same_second(n, &p->k->order_notes.at[j]) && nearer(p, j) >= PAIRS_MOST &&
+                 p->k->order_notes.at[j].how != ORDER_UNKNOWN;
+    if (nearer(p, i) == 0 && count)
+        put_row(p, n->at, "proved", "ordered",
+                arena_printf(p->out->arena, "'%s' is %s after %d earlier accesses, too: all of "
+                             "them are ordered or apart", n->buf->name,
+                             n->writes ? "written" : "read", count));
+}
+
 static void put_pairs(Proofs *p)
 {
     static const char *const badge[] = {"stage", "apart", "ordered", "ordered", "not shown"};
@@ -134,8 +166,10 @@ static void put_pairs(Proofs *p)
     for (int i = 0; i < p->k->order_notes.n; i++) {
         const OrderNote *n = &p->k->order_notes.at[i];
         p->order[n->how]++;
-        put_row(p, n->at, n->how == ORDER_UNKNOWN ? "assumed" : "proved", badge[n->how],
-                pair_text(p->out->arena, n));
+        if (n->how == ORDER_UNKNOWN || nearer(p, i) < PAIRS_MOST)
+            put_row(p, n->at, n->how == ORDER_UNKNOWN ? "assumed" : "proved", badge[n->how],
+                    pair_text(p->out->arena, n));
+        put_others(p, i);
     }
 }
 
