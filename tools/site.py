@@ -6,6 +6,7 @@ With the folder of the playground it becomes part of the site, and kernels of th
 Every page stands alone and works from a folder; links among the documents become links among pages, and
 names of the language in code lead to the reference.  Nothing is fetched."""
 import base64
+import concurrent.futures
 import glob
 import html
 import json
@@ -14,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import zlib
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -39,7 +41,7 @@ MENU = [
 
 STYLE = """
 :root{--back:#fff;--ink:#1c2024;--soft:#5b6570;--line:#e1e5ea;--box:#f6f8fa;--link:#0b57d0;--key:#a626a4;--str:#2a7d32;--com:#6b7680;--num:#9a5b00}
-:root.dark{--back:#14171a;--ink:#e4e7ea;--soft:#9aa4ae;--line:#2b3138;--box:#1d2126;--link:#8ab4f8;--key:#d7a3e8;--str:#9ccc8c;--com:#8b96a1;--num:#e0b070}
+:root.dark{color-scheme:dark;--back:#14171a;--ink:#e4e7ea;--soft:#9aa4ae;--line:#2b3138;--box:#1d2126;--link:#8ab4f8;--key:#d7a3e8;--str:#9ccc8c;--com:#8b96a1;--num:#e0b070}
 *{box-sizing:border-box}
 body{margin:0;background:var(--back);color:var(--ink);font:16px/1.6 system-ui,sans-serif}
 a{color:var(--link);text-decoration:none}a:hover{text-decoration:underline}
@@ -304,7 +306,37 @@ class Site:
             out.append("</dl>")
         self.write("names", "Every name", "\n".join(out))
 
+    def read_mistakes(self):
+        """By tag the program of test/error of its name, or the shortest that is about it, without the words for the test, and what tl says of it."""
+        found = {}
+        for path in sorted(glob.glob("test/error/*/*.py", root_dir=ROOT)):
+            with open(os.path.join(ROOT, path), encoding="utf-8") as f:
+                text = f.read()
+            for tag in set(re.findall(r"# (?:error|warning): ([a-z0-9-]+)", text)):
+                named = tag.replace("-", "_") + ".py" != os.path.basename(path)
+                if tag not in found or (named, len(text)) < found[tag][:2]:
+                    found[tag] = named, len(text), text
+        with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+            said = pool.map(lambda tag: self.mistake(folder, tag, found[tag][2]), sorted(found))
+            self.mistakes = {tag: pair for tag, pair in zip(sorted(found), said) if pair}
+
+    def mistake(self, folder, tag, text):
+        words = {k: v.split() for k, v in re.findall(r"^# (given|target|func): (.*)\n", text, re.M)}
+        own = re.sub(r"^# (given|target|func|stage|refuse|expect)[^\n]*\n", "", text, flags=re.M)
+        own = re.sub(r"\s*# (error|warning|note): [^\n]*", "", own).strip() + "\n"
+        os.makedirs(os.path.join(folder, tag))
+        with open(os.path.join(folder, tag, "kernel.py"), "w", encoding="utf-8") as f:
+            f.write(own)
+        target = ["--target", " ".join(words["target"])] if "target" in words else []
+        func = "".join(":" + w for w in words.get("func", []))
+        done = subprocess.run([self.tl, "build", "--no-cache", "--source", "kernel.py" + func, *words.get("given", []), *target], cwd=os.path.join(folder, tag), capture_output=True,
+                              text=True, errors="replace")
+        parts = re.split(r"^(?=kernel\.py:\d+:\d+: (?:error|warning))", done.stderr, flags=re.M)
+        message = next((p for p in parts if f"[{tag}]" in p), None)
+        return (own, message) if message else None
+
     def errors_pages(self):
+        self.read_mistakes()
         with open(os.path.join(ROOT, "doc/errors.md"), encoding="utf-8") as f:
             head, *parts = re.split(r"^## ", f.read(), flags=re.M)
         out = [self.markdown(head, "doc/errors.md", "errors.html"), "<ul>"]
@@ -316,6 +348,9 @@ class Site:
             keep, self.index = self.index, []
             body = self.markdown(text, "doc/errors.md", f"errors/{tag}.html")
             self.index = keep
+            if tag in self.mistakes:
+                code, message = self.mistakes[tag]
+                body += f"<p>For example,</p>{self.code(code, 'python')}<p>is answered by</p><pre><code>{html.escape(message.rstrip())}</code></pre>"
             self.write(f"errors/{tag}", f"[{tag}]", f"<h1><code>[{tag}]</code></h1>{body}", "errors")
         self.write("errors", "Messages", "\n".join(out + ["</ul>"]))
 

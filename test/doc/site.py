@@ -53,6 +53,8 @@ def check(folder):
         yield name, wrong
     with open(os.path.join(ROOT, "doc/errors.md"), encoding="utf-8") as f:
         tags = re.findall(r"^## (\S+)", f.read(), re.M)
+    shown = [t for t in tags if "<p>is answered by</p>" in open(os.path.join(folder, f"errors/{t}.html"), encoding="utf-8").read()]
+    yield "an example on the pages of tags", [] if len(shown) > 0.6 * len(tags) else [f"{len(shown)} of {len(tags)}"]
     yield "a page for each tag", [t for t in tags if f"errors/{t}.html" not in pages]
     with open(os.path.join(ROOT, "src/front/builtin.def"), encoding="utf-8") as f:
         names = re.findall(r'^BUILTIN\("(\w+)"', f.read(), re.M)

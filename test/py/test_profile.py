@@ -116,6 +116,35 @@ class ProfileTest(unittest.TestCase):
         self.assertIn('"ph":"X"', p.trace)
         self.assertTrue(set(p.roles) <= {"caller", "worker", "thread"}, p.roles)
 
+    def test_outputs_need_not_be_given(self):
+        made = {}
+        for target in ("cpu", "cuda -arch=sm_80"):
+            @tilelang.jit(out_idx=[-1], target=target)
+            def twice():
+                @T.prim_func
+                def main(X: T.Tensor((1024,), "float32"), Y: T.Tensor((1024,), "float32")):
+                    with T.Kernel(8, threads=128) as bx:
+                        for i in T.Parallel(128):
+                            Y[bx * 128 + i] = X[bx * 128 + i] * 2
+
+                return main
+
+            made[target] = twice()
+        X, Y = np.ones(1024, "float32"), np.zeros(1024, "float32")
+        self.assertIn("main_kernel", str(made["cpu"].profile(X)))
+        few = made["cuda -arch=sm_80"].profile(X)
+        self.assertEqual(few.lines, made["cuda -arch=sm_80"].profile(X, Y).lines)
+        self.assertEqual(Y[0], 2)
+        for args in ((), (X, Y, Y)):
+            with self.assertRaisesRegex(ValueError, "argument-count"):
+                made["cpu"].profile(*args)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.json")
+            with open(path, "w") as f:
+                f.write("{")
+            with self.assertRaises(Exception):
+                few.against(path)
+
     def test_saved_and_compared(self):
         few, many = self.profile(2), self.profile(4)
         with tempfile.TemporaryDirectory() as folder:

@@ -503,12 +503,15 @@ class JITKernel:
         return self._core.text("warnings")
 
     def profile(self, *args):
-        """What its threads or warps spend their time on; `args` are all its tensors, outputs among them.
+        """What its threads or warps spend their time on; `args` are as in a call, or all its tensors, outputs
+        among them.
 
         On a CPU the kernel runs for a while, compiled once more with lines of its file.  A kernel for a
         GPU runs in the simulator, and a model of latencies that is of no machine says how long things
         take; one whose target has -profile runs on the GPU."""
         words = str(self.target).split()
+        if len(args) != len(self.params):
+            args = tuple(self._arguments(args, {}))
         if "-profile" in words:
             return Profile(*self._core.profile(args, True))
         if words[0] not in ("cpu", "c", "llvm"):
