@@ -16,6 +16,7 @@ import tilelang.language as T
 from check import raises
 from tilelang.tune import Library, LibraryError, Search, Space, cli, model
 from tilelang.tune.library import STEPS, VERSION, distance
+from tilelang.tune.search import NoDevice
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -61,6 +62,16 @@ def test_space():
             Space.parse([wrong])
     with raises(ValueError, "no value for 'a'"):
         Space(a=[])
+    with raises(ValueError, "no value for 'a'"):
+        Space.parse(["a="])
+    with raises(ValueError, "'a' twice"):
+        Space.parse(["a=1", "a=2"])
+    with raises(ValueError, "'a >' is no expression"):
+        Space(a=1, where="a >")
+    for wrong, why in (("1 // a", "ZeroDivisionError"), ("a < 'x'", "TypeError"), (lambda a: a.b, "AttributeError")):
+        with raises(ValueError, "cannot be told for a=0", why):
+            list(Space(a=0, where=wrong))
+    assert list(space.narrowed(["b > 2"], a=1).points({"n": 6})) == [{"a": 1, "b": 3, "c": "x"}]
 
 
 def test_library():
@@ -80,8 +91,17 @@ def test_library():
     with Library(other) as lib:
         assert lib.take(data) == (2, 3) and lib.take(data) == (2, 0)
         assert [t["samples"] for t in lib.trials(1)] == [[1.0], [3.0, 1.0, 2.0], []]
-        with raises(LibraryError, "no export"):
-            lib.take([])
+        one = {**about(), "trials": [{"config": {}, "state": "ok", "reason": None, "ms": 1.0, "model": None,
+                                      "at": 1.0, "samples": [1.0]}]}
+        for wrong in ([], {"problems": []}, {"problems": [3]}, {"problems": [{"kernel": 1}]},
+                      {"problems": [one, {**one, "trials": [{}]}]},
+                      {"problems": [one, {**one, "trials": [{**one["trials"][0], "samples": ["x"]}]}]},
+                      {"problems": [one, {**one, "trials": [{**one["trials"][0], "ms": None}]}]}):
+            if isinstance(wrong, dict) and wrong["problems"]:
+                wrong["tilelang tuning library"] = VERSION
+            with raises(LibraryError, "no export"):
+                lib.take(wrong)
+        assert len(lib.problems()) == 2  # nothing of them was taken
         with raises(LibraryError, "of version 99"):
             lib.take({"tilelang tuning library": 99, "problems": []})
     with sqlite3.connect(path) as plain:  # readable without us
@@ -108,6 +128,23 @@ def test_versions_and_broken_files():
         f.write("this is no database, " * 100)
     with raises(LibraryError, "cannot be used"):
         Library(broken)
+    torn = os.path.join(folder(), "torn.db")  # its first page is as it was
+    with Library(torn) as lib:
+        lib.add(lib.problem(**about()), {"b": 1}, "ok", samples=[1.0])
+        good = os.path.join(folder(), "good.db")
+        lib.db.execute("VACUUM INTO ?", [good])
+    with open(torn, "r+b") as f:
+        f.seek(4096)
+        f.write(bytes(i * 7 & 255 for i in range(os.path.getsize(torn) - 4096)))
+    file = os.path.join(folder(), "add.py")
+    with open(file, "w") as f:
+        f.write(FILE)
+    for words in (["list"], ["show", "1"], ["export", torn + ".json"], ["merge", good], ["why", file, "N=4", "--space", "block=4"],
+                  [file, "N=4", "--space", "block=4"]):
+        code, said = run(*words, "--library", torn)
+        assert code == 3 and "cannot be used" in said and "malformed" in said and "Traceback" not in said, (words, said)
+    code, said = run("merge", torn, "--library", good)
+    assert code == 3 and "malformed" in said
     with raises(LibraryError, "there is no library"):
         Library(os.path.join(folder(), "none.db"), create=False)
     with raises(LibraryError, "cannot be used"):
@@ -187,7 +224,9 @@ def test_search():
         again = Search(add, {"N": 1000}, space, lib, jobs=1)
         assert again.run().config["broken"] == best.config["broken"]  # which block is best, times decide
         assert again.resumed == 5 and again.failed == 0
-        assert len(lib.trials(s.problem)) == rows + again.measured
+        assert len(lib.trials(s.problem)) == rows + again.rows
+        assert s.measured == 3 and s.failed == 2 and s.rows >= 5  # points, however often each was timed
+        assert all(p.reason and "Wrong" in p.reason for p in s.points if p.state == "wrong")
     with raises(ValueError, "no point of the space is legal"):
         with Library(path) as lib:
             Search(add, {"N": 1000}, Space(broken=1), lib).run()
@@ -277,6 +316,53 @@ def test_commands():
     with open(out, "w") as f:
         f.write("{")
     assert run("import", out, *lib) [0] == 1
+    code, said = run("export", "/proc/none/e.json", *lib)
+    assert code == 3 and "cannot write /proc/none/e.json: No such file" in said, said
+    with open(file, "w") as f:
+        f.write("import nothing_of_the_kind\n")
+    code, said = run(file, "N=1", *lib)
+    assert code == 1 and "cannot be loaded: ModuleNotFoundError" in said, said
+
+
+SPACED = """
+from tilelang.tune import Space
+
+def fits(block, N):
+    "a block is no longer than the row"
+    return block <= N
+
+space = Space(block=[32, 64, 4096], where=fits)
+"""
+
+
+def test_what_a_space_is_asked():
+    at = folder()
+    file, lib = os.path.join(at, "add.py"), ["--library", os.path.join(at, "t.db"), "--rank"]
+    with open(file, "w") as f:
+        f.write(FILE.replace("block=64", "block=64, factor=2") + SPACED)
+    code, said = run(file, "N=500", "--where", "block > 32", *lib)  # a function stays one beside it
+    assert code == 0 and "1 dropped: a block is no longer than the row" in said and "1 dropped: block > 32" in said, said
+    code, said = run(file, "N=500", "--space", "block=32,64", "--where", "block < factor * 20", *lib)
+    assert code == 0 and "1 dropped: block < factor * 20" in said, said  # factor has a default
+    code, said = run(file, "N=500", "block=64", *lib)  # of the space what it has
+    assert code == 0 and "add(N=500) for" in said and "1 points, 1 legal" in said and "block=64" in said, said
+    for option in ("--trials=0", "--trials=-3", "--jobs=0", "--limit=0", "--time=-1", "--baseline=nan"):
+        code, said = run(file, "N=500", option, *lib)
+        assert code == 2 and "is not above 0" in said, (option, code, said)
+    code, said = run("lst")
+    assert code == 1 and "nor is it one of list, show" in said, said
+
+
+def test_a_machine_that_is_not_here_is_no_row():
+    from tilelang import _target
+
+    if _target.has_gpu():
+        return
+    db = os.path.join(folder(), "t.db")
+    with Library(db) as lib:
+        with raises(NoDevice, "no CUDA driver here"):
+            Search(add, {"N": 700}, Space(block=[32, 64]), lib, target="cuda -arch=sm_90a", jobs=1).run()
+        assert lib.problems()[0]["trials"] == 0
 
 
 def test_ctrl_c_keeps_what_was_measured():
@@ -364,6 +450,18 @@ def test_full_disk():
     with Library(os.path.join(folder(), "t.db")) as lib:
         s = Search(add, {"N": 700}, Space(block=[32, 64]), Full(lib), jobs=1)
         assert s.run() is not None and "disk is full" in s.lost and len(lib.trials(s.problem)) == 1
+        assert len(s.unwritten) == s.rows - 1
+        s.library.left = 100  # there is room again: nothing is lost
+        s._write()
+        assert s.lost is None and len(lib.trials(s.problem)) == s.rows
+
+    class Never(Full):  # no room for the problem itself
+        def problem(self, *args, **keys):
+            raise sqlite3.OperationalError("database or disk is full")
+
+    with Library(os.path.join(folder(), "t.db")) as lib:
+        s = Search(add, {"N": 700}, Space(block=[32, 64]), Never(lib), jobs=1)
+        assert s.run() is not None and "disk is full" in s.lost and not lib.problems()
 
 
 def test_bytes_are_those_that_tiles_move():

@@ -61,8 +61,8 @@ def owner(limit=60):
                 thread.join()
 
 
-def start(folder, address, **env):
-    words = [sys.executable, "-m", "tilelang", "tune", os.path.join(folder, "add.py"), "N=256", "--target", "cpu",
+def start(folder, address, size="N=256", **env):
+    words = [sys.executable, "-m", "tilelang", "tune", os.path.join(folder, "add.py"), size, "--target", "cpu",
              "--worker", address]
     return subprocess.Popen(words, env=dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p), **env),
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
@@ -141,6 +141,8 @@ def test_who_may_not_work():
         assert "does not take this worker: its text is" in other.communicate()[0]
         with open(os.path.join(folder, "add.py"), "w") as f:
             f.write(FILE % "1.0")
+        other = start(folder, address, size="N=512")  # its times are of another shape
+        assert 'its args is {"N":512}, the owner\'s is {"N":256}' in other.communicate()[0]
         search.token = "word"
         assert "TILELANG_TUNE_TOKEN is not the owner's" in start(folder, address).communicate()[0]
         fine = start(folder, address, TILELANG_TUNE_TOKEN="word")
@@ -154,7 +156,7 @@ def by(run):
     with owner() as (folder, search, address, thread):
         said = run(os.path.join(folder, "add.py"), ["N=256"], address, ["--target", "cpu"])
         assert [code for code, _ in said] == [0] * len(said), said
-        assert sum(int(text.splitlines()[-1].split()[0]) for _, text in said) == search.measured
+        assert sum(int(text.splitlines()[-1].split()[0]) for _, text in said) == search.rows
         thread.join()
         rows_are_whole(search)
 

@@ -7,6 +7,7 @@ its arguments, the configurations, how they are timed, the target, the shapes of
 version."""
 
 import contextlib
+import functools
 import hashlib
 import inspect
 import itertools
@@ -312,7 +313,25 @@ def _machine(target):
         return text, driver.get_device_name()
     import platform
 
-    return text, platform.machine(), os.cpu_count()
+    if text.startswith("hip"):
+        return text, _target._core.target(_target.told(text))["model"]
+    return text, platform.machine(), os.cpu_count(), _cpu_model()
+
+
+@functools.lru_cache(1)
+def _cpu_model():
+    """What the CPU calls itself; of one that has no name its numbers."""
+    names = ("model name", "cpu family", "model", "CPU implementer", "CPU part")
+    found = {}
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as f:
+            for line in f:
+                name, _, value = line.partition(":")
+                if name.strip() in names:
+                    found.setdefault(name.strip(), " ".join(value.split()))
+    except OSError:
+        pass
+    return " ".join(found[n] for n in names if n in found) or "unknown"
 
 
 class AutoTuner:

@@ -1,14 +1,17 @@
 """tl tune: search, and look into the library."""
 
 import argparse
+import contextlib
+import importlib.machinery
 import importlib.util
 import json
 import os
+import sqlite3
 import sys
 import time
 
-from .library import Library, LibraryError
-from .search import Search
+from .library import Library, LibraryError, NoExport, default_path
+from .search import NoDevice, Search
 from .space import Space, plain
 
 USAGE = """tl tune FILE[:FUNC] [NAME=VALUE …] [OPTIONS]     search for the fastest configuration
@@ -26,6 +29,20 @@ class Refused(Exception):
     """With a sentence for the user."""
 
 
+def _count(text):
+    n = int(text)
+    if n < 1:
+        raise argparse.ArgumentTypeError("%s is not above 0" % text)
+    return n
+
+
+def _positive(text):
+    v = float(text)
+    if not 0 < v < float("inf"):
+        raise argparse.ArgumentTypeError("%s is not above 0" % text)
+    return v
+
+
 def _parser():
     p = argparse.ArgumentParser(prog="tl tune", usage=USAGE, description="FUNC stands under "
                                 "@tilelang.jit; a space is that of @tilelang.autotune, or given here.")
@@ -35,11 +52,11 @@ def _parser():
     p.add_argument("--where", action="append", default=[], metavar="EXPR",
                    help="a condition that points must meet: 'block_M * block_N <= 32768'")
     p.add_argument("--target", "-t", help="cuda, 'cuda -arch=sm_90a', cpu, …; the best one here")
-    p.add_argument("--trials", type=int, default=48, help="points that are measured at most (48)")
-    p.add_argument("--time", type=float, metavar="SECONDS", help="end the search after so long")
-    p.add_argument("--jobs", "-j", type=int, help="compilers at a time")
-    p.add_argument("--limit", type=float, default=60, metavar="SECONDS", help="for one point (60)")
-    p.add_argument("--baseline", type=float, metavar="MS", help="stop as soon as a point is so fast")
+    p.add_argument("--trials", type=_count, default=48, help="points that are measured at most (48)")
+    p.add_argument("--time", type=_positive, metavar="SECONDS", help="end the search after so long")
+    p.add_argument("--jobs", "-j", type=_count, help="compilers at a time")
+    p.add_argument("--limit", type=_positive, default=60, metavar="SECONDS", help="for one point (60)")
+    p.add_argument("--baseline", type=_positive, metavar="MS", help="stop as soon as a point is so fast")
     p.add_argument("--again", action="store_true", help="measure what the library knows once more")
     p.add_argument("--rank", action="store_true", help="only the model's order: nothing is compiled")
     p.add_argument("--library", metavar="FILE", help="the library; $TILELANG_TUNE_LIBRARY, else "
@@ -63,12 +80,19 @@ def _load(word):
     if not colon or os.path.exists(word):
         path, name = word, ""
     if not os.path.exists(path):
-        raise Refused("cannot open %s: No such file or directory" % path)
+        raise Refused("cannot open %s: No such file or directory%s" % (
+            path, "" if os.path.splitext(path)[1] else "; nor is it one of " + ", ".join(VERBS)))
     sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
-    spec = importlib.util.spec_from_file_location("tuned_file", path)
-    module = importlib.util.module_from_spec(spec)
+    loader = importlib.machinery.SourceFileLoader("tuned_file", path)
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("tuned_file", loader))
     sys.modules["tuned_file"] = module
-    spec.loader.exec_module(module)
+    try:
+        loader.exec_module(module)
+    except Exception as why:
+        import traceback
+
+        traceback.print_exc()
+        raise Refused("%s cannot be loaded: %s: %s" % (path, type(why).__name__, why)) from None
     found = {n: f for n, f in vars(module).items() if isinstance(f, (JITImpl, AutoTuneImpl))
              and f.__wrapped__.__module__ == "tuned_file"}
     if name and name not in found:
@@ -93,6 +117,22 @@ def _arguments(words):
     return args
 
 
+def _fixed(space, args):
+    """A value that is given for a name of the space leaves the points that have it."""
+    configs = [] if isinstance(space, Space) or callable(space) else [dict(c) for c in space]
+    names = space.values if isinstance(space, Space) else {n for c in configs for n in c}
+    given = {n: v for n, v in args.items() if n in names}
+    rest = {n: v for n, v in args.items() if n not in names}
+    if not given:
+        return space, args
+    if isinstance(space, Space):
+        return space.narrowed(**{n: [v] for n, v in given.items()}), rest
+    left = [c for c in configs if all(c.get(n, v) == v for n, v in given.items())]
+    if not left:
+        raise Refused("no configuration has %s" % text_of(given))
+    return [{**c, **given} for c in left], rest
+
+
 def _search(o, library, words, progress=None):
     if not words:
         raise Refused("which FILE?")
@@ -101,12 +141,13 @@ def _search(o, library, words, progress=None):
     if o.space:
         space = Space.parse(o.space, o.where)
     elif o.where and isinstance(space, Space):
-        space = Space(where=[r for r, _ in space.where] + o.where, **space.values)
+        space = space.narrowed(o.where)
     elif o.where:
         raise Refused("--where needs a space: --space, or a Space in the file")
     if space is None:
         raise Refused("%s has no space: stand it under @tilelang.autotune(configs=…), define `space` "
                       "in the file, or say --space NAME=VALUES" % fn.__name__)
+    space, args = _fixed(space, args)
     names = list(space.values) if isinstance(space, Space) else []
     unknown = [n for n in list(args) + names if n not in fn.signature.parameters and not fn._eager]
     if unknown:
@@ -160,32 +201,33 @@ def _tell(search, o):
         print("  %5d dropped: %s" % (n, reason))
     if o.rank:
         for p in search.points[:o.trials]:
-            print("  %10.4f ms expected  %s" % (p.said or float("nan"), text_of(p.config)))
+            print("  %s ms expected  %s" % ("%10.4f" % p.said if p.said else "%10s" % "?", text_of(p.config)))
         return
     bad = {}
     for p in search.points:
         if p.state not in (None, "ok"):
-            bad[p.state] = bad.get(p.state, 0) + 1
-    print("  %5d measured now, %d known before%s" % (
-        search.measured, search.resumed, "".join(", %d %s" % (n, s) for s, n in bad.items())))
+            bad.setdefault((p.state, p.reason), []).append(p)
+    print("  %5d measured now, %d known before" % (search.measured, search.resumed))
+    for (state, reason), some in sorted(bad.items(), key=lambda row: -len(row[1])):
+        print("  %5d %s: %s" % (len(some), state, reason))
     if search.stopped:
         print("stopped: %s; what was measured is kept" % search.stopped)
     if search.lost:
-        print("the library cannot be written, and what was measured since is not kept: %s"
-              % search.lost)
+        print("the library cannot be written, and %d rows are not kept: %s"
+              % (len(search.unwritten), search.lost))
     if search.best is not None:
         print("best: %.4f ms  %s" % (search.best.ms, text_of(search.best.config)))
         flops = (search.best.facts or {}).get("flops", 0)
         print("TFLOPS: %.4f time_ms: %.4f" % (flops / search.best.ms * 1e-9, search.best.ms))
     else:
-        print("no configuration ran; `tl tune show %s` says why" % search.problem)
+        print("no configuration ran%s" % ("; `tl tune show %s` says why" % search.problem if bad else ""))
 
 
 def _as_json(search):
     return {"kernel": search.impl.__name__, "args": search.args, "target": search.target,
             "machine": getattr(search, "where", None), "points": search.of_all,
             "dropped": search.dropped, "measured": search.measured, "known": search.resumed,
-            "stopped": search.stopped, "lost": search.lost,
+            "stopped": search.stopped, "lost": search.lost, "unwritten": len(search.unwritten),
             "best": search.best.row() if search.best else None,
             "trials": [p.row() for p in search.points]}
 
@@ -224,9 +266,9 @@ def _tune(o):
         else:
             _tell(search, o)
         if o.html:
-            from .picture import write
+            from .picture import page
 
-            write(search, o.html)
+            _write(o.html, page(search))
             if not o.json:
                 print("%s: a picture of the search" % o.html)
     if search.stopped == "interrupted":
@@ -276,17 +318,27 @@ def _show(o):
     return OK
 
 
+def _write(path, text):
+    """All of it or nothing; an older file stays until then."""
+    part = "%s.%d" % (path, os.getpid())
+    try:
+        with open(part, "w", encoding="utf-8") as f:
+            f.write(text)
+            f.flush()
+            os.fsync(f.fileno())
+        os.replace(part, path)
+    except OSError as why:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise LibraryError("cannot write %s: %s" % (path, why.strerror)) from None
+
+
 def _export(o):
     if len(o.words) != 2:
         raise Refused("tl tune export takes the FILE to write")
     with Library(o.library, create=False) as library:
         data = library.export()
-    part = "%s.%d" % (o.words[1], os.getpid())
-    with open(part, "w") as f:
-        json.dump(data, f, indent=1)
-        f.flush()
-        os.fsync(f.fileno())
-    os.replace(part, o.words[1])
+    _write(o.words[1], json.dumps(data, indent=1))
     print("%s: %d problems" % (o.words[1], len(data["problems"])))
     return OK
 
@@ -306,7 +358,10 @@ def _import(o):
             data = json.load(f)
     except ValueError as why:
         raise Refused("%s is no JSON: %s" % (o.words[1], why)) from None
-    return _take(o, data)
+    try:
+        return _take(o, data)
+    except NoExport as why:
+        raise Refused("%s: %s" % (o.words[1], why)) from None
 
 
 def _merge(o):
@@ -371,7 +426,10 @@ def main(argv):
     except (Refused, ValueError, TypeError) as why:
         print("tl: error: %s" % why, file=sys.stderr)
         return USER
-    except (LibraryError, OSError) as why:
+    except sqlite3.Error as why:
+        print("tl: error: the library %s cannot be used: %s" % (o.library or default_path(), why), file=sys.stderr)
+        return MACHINE
+    except (LibraryError, NoDevice, OSError) as why:
         print("tl: error: %s" % why, file=sys.stderr)
         return MACHINE
     except KeyboardInterrupt:

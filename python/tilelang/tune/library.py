@@ -47,6 +47,10 @@ class LibraryError(RuntimeError):
     """The file cannot be used; the text says why."""
 
 
+class NoExport(LibraryError):
+    """What is to be imported is none."""
+
+
 def canonical(thing):
     """JSON that is equal where the things are."""
     return json.dumps(thing, sort_keys=True, separators=(",", ":"), default=str)
@@ -207,9 +211,8 @@ class Library:
 
     def take(self, data):
         """Rows of an export.  (problems, trials that were new)"""
-        if not isinstance(data, dict) or not isinstance(data.get("problems"), list):
-            raise LibraryError("this is no export of a tuning library")
-        if data.get("tilelang tuning library", 0) > VERSION:
+        _check_export(data)
+        if data["tilelang tuning library"] > VERSION:
             raise LibraryError("the export is of version %s; this tilelang knows versions up to %d"
                                % (data["tilelang tuning library"], VERSION))
         new = 0
@@ -249,6 +252,27 @@ class Library:
             if ms:
                 out.append((min(ms) / p["best"], p))
         return sorted(out, key=lambda row: row[0])
+
+
+def _check_export(data):
+    """Nothing of a file is taken before all of it reads as an export."""
+    def need(fine, what):
+        if not fine:
+            raise NoExport("this is no export of a tuning library: %s" % what)
+
+    def number(x):
+        return isinstance(x, (int, float)) and not isinstance(x, bool) and math.isfinite(x)
+
+    need(isinstance(data, dict) and isinstance(data.get("problems"), list), "it has no problems")
+    need(type(data.get("tilelang tuning library")) is int, "it has no version")
+    for i, p in enumerate(data["problems"]):
+        need(isinstance(p, dict) and isinstance(p.get("trials"), list) and isinstance(p.get("args"), dict)
+             and isinstance(p.get("dtypes"), list) and all(n in p for n in _PROBLEM), "problem %d" % i)
+        for t in p["trials"]:
+            need(isinstance(t, dict) and isinstance(t.get("config"), dict) and t.get("state") in STATES
+                 and isinstance(t.get("samples"), list) and all(map(number, t["samples"]))
+                 and number(t.get("at")) and {"reason", "ms", "model"} <= set(t)
+                 and (t["state"] != "ok" or number(t["ms"])), "a trial of problem %d" % i)
 
 
 def _plain_argument(x):

@@ -38,7 +38,7 @@ def _ticks(low, high):
             if low * 0.999 <= at * by <= high * 1.001:
                 out.append(at * by)
         at *= 10
-    return out[:: max(1, len(out) // 5)] or [low]
+    return out[:: max(1, len(out) // 5)] if len(out) > 1 else [low, high]
 
 
 def _scale(values, start, end):
@@ -168,10 +168,6 @@ def page(search):
     if bad:
         out.append("<h2>Did not run</h2><div class=wide><table>%s</table></div>" % "".join(
             "<tr><td class=text>%s</td><td class=text>%s</td></tr>" % (
-                p.state, html.escape(str(p.config))) for p in bad[:50]))
+                html.escape("%s: %s" % (p.state, p.reason)), html.escape(str(p.config))) for p in bad[:50]))
     return "\n".join(out)
 
-
-def write(search, path):
-    with open(path, "w") as f:
-        f.write(page(search))

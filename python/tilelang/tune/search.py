@@ -7,8 +7,10 @@ limits, and timed one at a time by a process of its own: one that crashes, hangs
 with a reason.  Each round measures the better half with more runs.  Every row is in the library when it
 ends, so a search that was stopped goes on where it was."""
 
+import inspect
 import os
 import queue
+import re
 import sqlite3
 import sys
 import threading
@@ -18,7 +20,7 @@ import warnings
 from .. import _target
 from ..autotuner.trial import Died, Trials
 from . import model
-from .library import canonical, median, problem_of
+from .library import LibraryError, canonical, median, problem_of
 
 RUNS = (3, 12, 48)   # of each round; the better half goes on to the next
 HOPELESS = 3.0       # times the best so far: the first runs tell
@@ -33,10 +35,14 @@ def reason_of(why):
     return "%s: %s" % (type(why).__name__, line[:120])
 
 
+class NoDevice(RuntimeError):
+    """The target's machine is not here."""
+
+
 class Point:
     """One configuration in a search."""
 
-    facts = said = ms = state = None
+    facts = said = ms = state = reason = None
     built = False
 
     def __init__(self, config):
@@ -44,8 +50,8 @@ class Point:
         self.key = canonical(config)
 
     def row(self):
-        return {"config": self.config, "state": self.state, "ms": self.ms, "model": self.said,
-                "samples": self.samples}
+        return {"config": self.config, "state": self.state, "reason": self.reason, "ms": self.ms,
+                "model": self.said, "samples": self.samples}
 
 
 class Search:
@@ -59,18 +65,30 @@ class Search:
         self.progress = progress or (lambda search: None)
         self.machine = model.machine_of(self.target)
         self.dropped, self.points, self.best = {}, [], None
-        self.measured = self.resumed = self.failed = self.todo = 0
+        self.resumed = self.todo = 0
+        self.now, self.rows = set(), 0  # points that were tried by this search, and how often
         self.problem = self.stopped = None
         self.reference = None  # the kernel whose results others must give
-        self.lost = None  # why rows cannot be written
+        self.lost, self.unwritten = None, []  # why rows cannot be written, and which
         self.start = time.monotonic()
+
+    @property
+    def measured(self):
+        """Points that ran in this search."""
+        return sum(p.state == "ok" for p in self.now)
+
+    @property
+    def failed(self):
+        return len(self.now) - self.measured
 
     # ---- points
 
     def _candidates(self):
         space = self.space
         if hasattr(space, "points"):
-            return list(space.points(self.args, self.dropped))
+            defaults = {n: p.default for n, p in self.impl.signature.parameters.items()
+                        if p.default is not inspect.Parameter.empty}
+            return list(space.points({**defaults, **self.args}, self.dropped))
         return [dict(c) for c in (space(**self.args) if callable(space) else space)]
 
     def _drop(self, why):
@@ -127,22 +145,29 @@ class Search:
     # ---- rows
 
     def _note(self, point, state, reason=None, samples=()):
-        point.state = state
+        point.state, point.reason = state, reason
         point.samples = list(samples)
         point.ms = median(samples)
-        if state == "ok":
-            self.measured += 1
-            if self.best is None or point.ms < self.best.ms:
-                self.best = point
-        else:
-            self.failed += 1
-        if self.lost is None:
-            try:
-                self.library.add(self.problem, point.config, state, reason, samples, point.said,
-                                 _clocks(), point.facts)
-            except sqlite3.Error as why:
-                self.lost = str(why)
+        self.now.add(point)
+        self.rows += 1
+        if state == "ok" and (self.best is None or point.ms < self.best.ms):
+            self.best = point
+        self.unwritten.append(dict(config=point.config, state=state, reason=reason, samples=list(samples),
+                                   model=point.said, clocks=_clocks(), facts=point.facts, at=time.time()))
+        self._write()
         self.progress(self)
+
+    def _write(self):
+        """The rows that are not in the library yet; a disk that was full may have room again."""
+        try:
+            if self.problem is None:
+                self.problem = self.library.problem(**self.about)
+            while self.unwritten:
+                self.library.add(self.problem, **self.unwritten[0])
+                del self.unwritten[0]
+            self.lost = None
+        except sqlite3.Error as why:
+            self.lost = str(why)
 
     def _known(self):
         """What earlier searches have measured of these points."""
@@ -158,7 +183,8 @@ class Search:
             if t is None:
                 continue
             self.resumed += 1
-            point.state, point.samples, point.ms = t["state"], t["samples"], t["ms"]
+            point.state, point.reason = t["state"], t["reason"]
+            point.samples, point.ms = t["samples"], t["ms"]
             if point.state == "ok" and (self.best is None or point.ms < self.best.ms):
                 self.best = point
 
@@ -221,6 +247,7 @@ class Search:
         except Died as why:
             return "late" if "longer" in str(why) else "crashed", str(why), []
         except RuntimeError as why:
+            _here(why)
             return "wrong" if str(why).startswith("Wrong:") else "failed", str(why).splitlines()[0], []
         if self.reference is None:
             self.reference = point.recipe
@@ -241,6 +268,7 @@ class Search:
             if self._over():
                 return
             if why is not None:
+                _here(why)
                 late = isinstance(why, Died)
                 self._note(p, ("late" if "longer" in str(why) else "crashed") if late else "failed",
                            str(why).splitlines()[0])
@@ -253,8 +281,11 @@ class Search:
         if self.target.startswith("sim"):
             raise ValueError("the simulator's times say nothing: tune for a GPU or the CPU")
         self.prepare()
-        self.problem = self.library.problem(**self.about)
-        self._known()
+        self._write()
+        if self.lost and "full" not in self.lost:
+            raise LibraryError("the library %s cannot be used: %s" % (self.library.path, self.lost))
+        if self.problem is not None:
+            self._known()
         self.reference = self.best.recipe if self.best else None
         child = Trials()
         try:
@@ -276,6 +307,16 @@ class Search:
         final = [p for p in fine if len(p.samples) * 2 > most] or fine
         self.best = min(final, key=lambda p: p.ms, default=None)
         return self.best
+
+
+ABSENT = re.compile(r"\[no-(cuda|nvrtc|hip|wgpu|webgpu|opencl|metal|ascend|cutedsl|emulator|cross)[a-z-]*\]$")
+
+
+def _here(why):
+    """A machine that is not there is no fault of a configuration, and no row."""
+    text = str(why).strip().splitlines()[0] if str(why).strip() else ""
+    if ABSENT.search(text):
+        raise NoDevice(text.partition(": ")[2] + "; --rank has the model's order without it")
 
 
 def _supply():

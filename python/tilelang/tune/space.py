@@ -18,8 +18,12 @@ class Space:
 
     def __init__(self, where=(), **values):
         self.values = {name: self._list(name, v) for name, v in values.items()}
-        where = [where] if callable(where) or isinstance(where, str) else list(where)
-        self.where = [(self._reason(w), self._test(w)) for w in where]
+        self.conditions = [where] if callable(where) or isinstance(where, str) else list(where)
+        self.where = [(self._reason(w), self._test(w)) for w in self.conditions]
+
+    def narrowed(self, where=(), **fixed):
+        """The same with more conditions, and one value for each of these names."""
+        return Space(where=self.conditions + list(where), **{**self.values, **fixed})
 
     @staticmethod
     def _list(name, v):
@@ -38,7 +42,10 @@ class Space:
 
     def _test(self, w):
         if isinstance(w, str):
-            code = compile(w, "<where>", "eval")
+            try:
+                code = compile(w, "<where>", "eval")
+            except (SyntaxError, ValueError) as why:
+                raise ValueError("the condition %r is no expression: %s" % (w, getattr(why, "msg", why))) from None
             return lambda known: eval(code, self.NAMES, known)
         if not callable(w):
             raise TypeError("a condition is a str or a function, not %s" % type(w).__name__)
@@ -73,6 +80,9 @@ class Space:
             except KeyError as e:
                 raise ValueError("the condition %r takes %s, which is neither in the space nor an "
                                  "argument" % (reason, e)) from None
+            except Exception as e:
+                raise ValueError("the condition %r cannot be told for %s: %s: %s" % (
+                    reason, " ".join("%s=%s" % row for row in known.items()), type(e).__name__, e)) from e
             if not fine:
                 return reason
         return None
@@ -91,7 +101,9 @@ class Space:
             name, equal, text = word.partition("=")
             if not equal or not name.isidentifier():
                 raise ValueError("a part of a space is NAME=VALUES, not %r" % word)
-            values[name] = [v for part in text.split(",") for v in _values(name, part)]
+            if name in values:
+                raise ValueError("the space has %r twice" % name)
+            values[name] = [v for part in text.split(",") if part for v in _values(name, part)]
         return cls(where=where, **values)
 
 

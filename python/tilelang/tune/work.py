@@ -19,11 +19,12 @@ import socketserver
 import threading
 import time
 
-from .library import canonical
+from .library import STATES, canonical
 from .search import HOPELESS, RUNS, Search
 
 LOSSES = 3           # workers that one configuration may cost
 LINE_MOST = 1 << 20  # bytes
+SAME = ("compiler", "text", "args", "dtypes", "target", "machine", "driver")  # of owner and worker
 
 
 class Refused(Exception):
@@ -161,9 +162,10 @@ class Owner(Search):
             return "TILELANG_TUNE_TOKEN is not the owner's"
         if not hasattr(self, "text"):
             return "its search has ended"
-        for name, mine in (("compiler", self.about["compiler"]), ("text", self.text), ("machine", self.where)):
-            if said.get(name) != mine:
-                return "its %s is %s, the owner's is %s" % (name, said.get(name), mine)
+        for name in SAME:
+            mine, its = canonical(self.about[name]), canonical(said.get(name))
+            if its != mine:
+                return "its %s is %s, the owner's is %s" % (name, its, mine)
         return None
 
     def _talk(self, f, to):
@@ -200,8 +202,8 @@ class Owner(Search):
     def _take(self, point, said):
         samples = [float(x) for x in said.get("samples") or []]
         state = said.get("state")
-        if state == "ok" and not samples:
-            state = "failed"
+        if state not in STATES or not all(0 < ms < float("inf") for ms in samples) or (state == "ok" and not samples):
+            raise ValueError("this is no result")
         self._note(point, state, said.get("reason"), samples)
         self.todo -= 1
 
@@ -254,8 +256,8 @@ def worker(search, address, patience=60, say=lambda text: None):
         with _connect(address, patience) as s:
             s.settimeout(None)
             f, to = s.makefile("rb"), s.makefile("wb")
-            _send(to, {"token": os.environ.get("TILELANG_TUNE_TOKEN", ""), "text": search.text,
-                       "compiler": search.about["compiler"], "machine": search.where})
+            _send(to, {"token": os.environ.get("TILELANG_TUNE_TOKEN", ""),
+                       **{name: search.about[name] for name in SAME}})
             answer = _receive(f)
             if answer is None or "no" in answer:
                 raise Refused("the owner at %s:%d does not take this worker: %s"
