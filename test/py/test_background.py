@@ -226,6 +226,44 @@ def test_threads_build_a_shape_once():
     assert len(scale._kernels) == 5 == len(scale._pending) and len(scale._generics) == 1
 
 
+def test_only_calls_that_need_a_generic_kernel_wait_for_it():
+    begun, go = threading.Event(), threading.Event()
+
+    @tilelang.jit(out_idx=[-1], target="cpu", background=True)
+    def scale(N, by=2):
+        if by == 5:
+            begun.set()
+            assert go.wait(60)
+
+        @T.prim_func
+        def main(A: T.Tensor((N,), "float32"), B: T.Tensor((N,), "float32")):
+            with T.Kernel(T.ceildiv(N, 64), threads=64) as bx:
+                for i in T.Parallel(64):
+                    if bx * 64 + i < N:
+                        B[bx * 64 + i] = A[bx * 64 + i] * by
+
+        return main
+
+    near(scale(20)(ramp(20)), 2 * ramp(20))
+    assert tilelang.wait(60)
+    slow = threading.Thread(target=lambda: scale(20, by=5))  # its generic kernel takes as long as we say
+    slow.start()
+    assert begun.wait(60)
+    done = threading.Event()
+
+    def others():
+        near(scale(20)(ramp(20)), 2 * ramp(20))  # a shape that is there
+        near(scale(21)(ramp(21)), 2 * ramp(21))  # a new one, whose generic kernel is there
+        done.set()
+
+    threading.Thread(target=others, daemon=True).start()
+    came = done.wait(20)
+    go.set()
+    slow.join()
+    assert came, "a call waited for a kernel that it does not need"
+    assert tilelang.wait(60)
+
+
 def test_fork_and_exit():
     text = """
 import os, sys

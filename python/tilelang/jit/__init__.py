@@ -495,6 +495,7 @@ class JITImpl:
         self._others = {}  # the same under other pass configs
         self._background = options.get("background") or False
         self._generics = {}  # kernels for all sizes, by what is fixed
+        self._generic_locks = {}
         self._pending = {}
         self._graph_dims = {}
         self._in_graphs = []  # graphs know kernels by name only
@@ -643,8 +644,13 @@ class JITImpl:
         return [n for n in names if n in values]
 
     def _generic_of(self, key, make):
-        """The kernel for all sizes, built by the first call; None where there can be none."""
+        """The kernel for all sizes, built by the first call; None where there can be none.  Only calls that
+        need the same one wait for it."""
+        if key in self._generics:
+            return self._generics[key]
         with self._lock:
+            one = self._generic_locks.setdefault((key, os.getpid()), threading.Lock())  # none of a fork's parent
+        with one:
             if key not in self._generics:
                 try:
                     self._generics[key] = make()
@@ -670,8 +676,7 @@ class JITImpl:
         """A kernel that may still be built; the generic one takes its calls until then."""
         target = _target.determine_target(self.target)
         key = self._lazy_key(args, keys), target
-        with self._lock:
-            kernel = self._pending.get(key)
+        kernel = self._pending.get(key)
         if kernel is None:
             generic = self._lazy_generic(args, keys, target)
             with self._lock:

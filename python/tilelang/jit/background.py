@@ -5,6 +5,7 @@ finished is put in place by one assignment, which every later call sees."""
 
 import atexit
 import collections
+import functools
 import os
 import sys
 import threading
@@ -15,6 +16,11 @@ PAUSE = 0.003       # seconds before a build begins: the call that asked for it 
 SWITCH = 0.00002    # seconds after which a call that waits for the GIL is given it, while something is built
 
 
+@functools.lru_cache(1)
+def _cores():
+    return os.cpu_count() or 1  # reads a file, and every call that asks for a kernel comes here
+
+
 def _threads():
     from ..env import env
 
@@ -23,7 +29,7 @@ def _threads():
         if not asked.isdigit() or int(asked) < 1:
             raise ValueError("TILELANG_BACKGROUND_THREADS is %r: a number from 1 on" % asked)
         return int(asked)
-    return max(1, min(4, (os.cpu_count() or 1) // 2))
+    return max(1, min(4, _cores() // 2))
 
 
 class _Switch:
