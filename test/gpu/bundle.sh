@@ -115,6 +115,11 @@ grep -q '^1 no part of this bundle runs here; sm_80: it is for sm_80 and later' 
 for f in both/*; do
     cmp -s "$f" "again/${f#both/}" || fail "not the same bytes: $f"
 done
+mkdir -p other/folder # compiled once more, elsewhere
+(cd other/folder && "$tl" build $big --target cuda --arch sm_90a,sm_80 --aligned-only --no-cache -o again) >log 2>&1 || fail again
+for f in both/*; do
+    cmp -s "$f" "other/folder/again/${f#both/}" || fail "not the same bytes in another folder: $f"
+done
 "$tl" build "$here/../kernel/variants.py:twice" --target "cuda -arch=sm_80" -o cond \
     --variant 'm >= 64 and m % 2 == 0: step=2' >log 2>&1
 grep -q "has no parameter 'step'" log || fail "a knob that there is not"

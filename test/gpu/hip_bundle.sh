@@ -18,6 +18,10 @@ if grep -q no-hip-compiler log; then
 fi
 fail() { echo "hip_bundle: $1"; cat log; echo "0 passed, 1 failed"; exit 1; }
 grep -q 'bundle of gemm_nt' log || fail "not written"
+mkdir -p other/folder # compiled once more, elsewhere
+(cd other/folder && "$tl" build "$here/../../examples/gemm.py:gemm_nt" M=256 N=512 K=192 dtype=bfloat16 out_dtype=bfloat16 \
+    block_M=128 block_N=128 block_K=64 --target "hip -mcpu=gfx942" --no-cache -o out) >log 2>&1 || fail again
+diff -r out other/folder/out >log 2>&1 || fail "not the same bytes in another folder"
 [ -s out/gemm_nt.hip ] && [ -s out/gemm_nt.co ] && grep -q '"symbol": *"main_kernel"' out/manifest.json || fail "files are missing"
 ${CC:-cc} -std=c11 -Wall -Wextra -Werror -O1 -fPIC -shared -o by_hand.so out/gemm_nt.c -ldl -lpthread \
     >log 2>&1 || fail "does not compile"

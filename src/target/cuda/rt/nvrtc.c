@@ -311,7 +311,8 @@ static Status compile(Arena *a, const NvrtcApi *f, const ModuleSpec *s, const ch
 {
     NvrtcProgram p = NULL;
     Status st = STATUS_TOOL;
-    const char *file = s->file ? s->file : arena_printf(a, "%s.cu", s->name);
+    /* A name of a root: NVRTC puts the current folder before others, into the machine code too. */
+    const char *file = s->file ? s->file : arena_printf(a, "/%s.cu", s->name);
     int r = f->nvrtcCreateProgram(&p, s->source, file, 0, NULL, NULL);
 
     *out = (Module){0};

@@ -169,6 +169,7 @@ static Status run_clang(Arena *a, const Compiler *c, const ModuleSpec *s, const 
     static const char *const always[] = {
         "-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "--no-gpu-bundle-output",
         "-Wall", "-Wextra", "-Wno-unused-function", "-Wno-unused-variable",
+        "-fuse-cuid=none", /* a hash of the file's path would be in the code */
         /* clang 19 crashes at -O3 on some kernels with it */
         "-mllvm", "-enable-post-misched=0"};
     const char *argv[OPTIONS_MOST + COUNT(always) + WORDS_MOST];
