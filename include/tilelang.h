@@ -121,6 +121,8 @@ TL_API tl_param tl_kernel_param(const tl_kernel *k, int i);
 TL_API double tl_kernel_flops(tl_kernel *k, const tl_tensor *args, int narg); /* of one run; tile operators only */
 TL_API double tl_kernel_bytes(tl_kernel *k, const tl_tensor *args, int narg); /* compulsory traffic of tensors */
 TL_API bool tl_kernel_from_cache(const tl_kernel *k);
+/* It was compiled now, and the cache could not take it: its disk is full, or not ours to write to. */
+TL_API bool tl_kernel_unkept(const tl_kernel *k);
 TL_API int tl_kernel_ndim(const tl_kernel *k); /* run-time dimensions, solved from the arguments */
 TL_API const char *tl_kernel_dim(const tl_kernel *k, int i);
 TL_API const char *tl_kernel_unused(const tl_kernel *k, int i); /* defines that were no knob; NULL ends */

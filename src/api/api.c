@@ -471,6 +471,13 @@ bool tl_kernel_from_cache(const tl_kernel *k)
     return k->built.module.from_cache;
 }
 
+bool tl_kernel_unkept(const tl_kernel *k)
+{
+    if (!k)
+        return false;
+    return k->built.module.unkept;
+}
+
 int tl_kernel_ndim(const tl_kernel *k)
 {
     if (!k)

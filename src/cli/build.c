@@ -96,7 +96,8 @@ static bool take_variant(Job *j, const char *text, Job *out, const char **when)
 }
 
 /* One kernel a word of --arch, in that order; CPUs have levels instead. */
-static int add_archs(Job *j, const BuildOptions *o, const tl_options *t, const char *when, Parts *p)
+static int add_archs(Job *j, const BuildOptions *o, const tl_options *t, const char *when,
+                     const tl_kernel *k, Parts *p)
 {
     bool cpu = !o->common.target || !strncmp(o->common.target, "cpu", 3);
     const char *list = o->arch && !cpu ? o->arch : "";
@@ -112,7 +113,7 @@ static int add_archs(Job *j, const BuildOptions *o, const tl_options *t, const c
         if (p->n == PARTS_MOST)
             return fail_text(EXIT_USER, "a bundle of more than %d parts", PARTS_MOST);
         if (o->tuned && !when)
-            code = tuned_take(&job, o->tuned, c.target, &p->at[p->n].tuned);
+            code = tuned_take(&job, o->tuned, tl_kernel_name(k), c.target, &p->at[p->n].tuned);
         if (code == EXIT_OK)
             code = job_compile(&job, &c, &own, &p->at[p->n].kernel);
         if (code != EXIT_OK)
@@ -155,10 +156,10 @@ static int bundle(Job *j, const BuildOptions *o, const tl_options *t, tl_kernel 
             code = fail_text(EXIT_USAGE, "--variant '%s': it is CONDITION: NAME=VALUE …",
                              o->variants.at[i]);
         else
-            code = add_archs(&own, o, t, when, &p);
+            code = add_archs(&own, o, t, when, k, &p);
     }
     if (code == EXIT_OK && (o->arch || o->tuned))
-        code = add_archs(j, o, t, NULL, &p);
+        code = add_archs(j, o, t, NULL, k, &p);
     else if (code == EXIT_OK)
         p.at[p.n++] = (tl_bundle_part){.kernel = k};
     if (code == EXIT_OK)
@@ -192,7 +193,10 @@ static int build(Job *j, const BuildOptions *o)
     if (o->out) {
         code = bundle(j, o, &t, k);
     } else if (!looks && !o->time && !o->audit) {
-        printf("%s: %s\n", tl_kernel_name(k), tl_kernel_from_cache(k) ? "from the cache" : "built");
+        printf("%s: %s\n", tl_kernel_name(k),
+               tl_kernel_from_cache(k) ? "from the cache"
+               : tl_kernel_unkept(k)   ? "built, and not kept: the cache cannot be written (tl cache)"
+                                       : "built");
         fputs(tl_kernel_text(k, TL_TEXT_RESOURCES), stdout);
     }
     tl_kernel_free(k);

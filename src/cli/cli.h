@@ -118,7 +118,8 @@ bool ncu_hottest(Arena *a, const char *csv, Str *out);
 
 /* tuned.c: knobs of the row that `file` has for this kernel, its sizes and target (NULL: any)
  * become defines of the job; the row at *row, or NULL: there is none. */
-int tuned_take(Job *j, const char *file, const char *target, const char **row);
+int tuned_take(Job *j, const char *file, const char *kernel, const char *target,
+               const char **row);
 
 /* ---- npy.c ----------------------------------------------------------------------------------- */
 

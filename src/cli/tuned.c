@@ -19,35 +19,70 @@ static const char *value_text(Arena *a, const JsonValue *v)
     return arena_strndup(a, s.s, strcspn(s.s, "\n"));
 }
 
-/* Sizes that were given must be those that were tuned. */
-static bool is_of(const JsonValue *problem, const Job *j, const char *target)
+static bool is_equal(const Job *j, const JsonValue *v)
+{
+    const char *given = define_of(j, v->key), *was = value_text(j->arena, v);
+
+    return given && was && !strcmp(given, was);
+}
+
+/* The kernel, and the arguments that it was tuned for: neither more nor less was given now. */
+static bool is_of(const JsonValue *problem, const Job *j, const char *kernel, const char *target)
 {
     const JsonValue *args = json_get(problem, "args");
-    const char *kernel = json_get_text(problem, "kernel", NULL),
+    const char *name = json_get_text(problem, "kernel", NULL),
                *of = json_get_text(problem, "target", NULL);
 
-    if (!kernel || !args || !of || (j->func && strcmp(j->func, kernel) != 0))
+    if (!name || !args || !of || strcmp(kernel, name) != 0 || (target && strcmp(of, target) != 0))
         return false;
-    if (target && strcmp(of, target) != 0)
-        return false;
-    for (const JsonValue *a = args->first; a; a = a->next) {
-        const char *given = define_of(j, a->key), *was = value_text(j->arena, a);
-        if (given && was && strcmp(given, was) != 0)
+    for (const JsonValue *a = args->first; a; a = a->next)
+        if (!is_equal(j, a))
+            return false;
+    return true;
+}
+
+/* Whether what is given beside the arguments is what the row has. */
+static bool agrees(const Job *j, const JsonValue *problem, const JsonValue *trial)
+{
+    const JsonValue *args = json_get(problem, "args"), *config = json_get(trial, "config");
+
+    for (int i = 0; i < j->ndefine; i++) {
+        const char *name = j->defines[i].name;
+        const JsonValue *knob = config ? json_get(config, name) : NULL;
+        if (!json_get(args, name) && (!knob || !is_equal(j, knob)))
             return false;
     }
     return true;
 }
 
-/* The fastest trial that ran: they are listed in that order. */
+static int nsample(const JsonValue *trial)
+{
+    const JsonValue *list = json_get(trial, "samples");
+    int n = 0;
+
+    for (const JsonValue *s = list ? list->first : NULL; s; s = s->next)
+        n++;
+    return n;
+}
+
+/* Of those that were compared longest the fastest, as the tuner chooses: three lucky runs are not
+ * worth fifty.  They are listed by time. */
 static const JsonValue *best_of(const JsonValue *problem)
 {
     const JsonValue *best = json_get(problem, "best"), *trials = json_get(problem, "trials");
+    int most = 0;
 
     if (best && best->kind == JSON_OBJECT)
         return best;
-    for (const JsonValue *t = trials ? trials->first : NULL; t; t = t->next)
-        if (json_get_text(t, "state", NULL) && !strcmp(json_get_text(t, "state", NULL), "ok"))
-            return t;
+    for (int pass = 0; pass < 2; pass++)
+        for (const JsonValue *t = trials ? trials->first : NULL; t; t = t->next) {
+            const char *state = json_get_text(t, "state", NULL);
+            if (!state || strcmp(state, "ok") != 0)
+                continue;
+            if (pass && (nsample(t) * 2 > most || most == 0))
+                return t;
+            most = MAX(most, nsample(t));
+        }
     return NULL;
 }
 
@@ -86,7 +121,7 @@ static void take_config(Job *j, const JsonValue *config)
             j->defines[j->ndefine++] = (tl_define){c->key, value_text(j->arena, c)};
 }
 
-int tuned_take(Job *j, const char *file, const char *target, const char **row)
+int tuned_take(Job *j, const char *file, const char *kernel, const char *target, const char **row)
 {
     const char *why = "";
     char *text;
@@ -100,12 +135,14 @@ int tuned_take(Job *j, const char *file, const char *target, const char **row)
         return fail_text(EXIT_USER, "%s is no JSON: %s", file, why);
     const JsonValue *list = json_get(all, "problems"), *p = list ? list->first : all;
     for (; p; p = list ? p->next : NULL) {
-        const JsonValue *trial = is_of(p, j, target) ? best_of(p) : NULL;
-        if (!trial)
+        const JsonValue *trial = is_of(p, j, kernel, target) ? best_of(p) : NULL;
+        if (!trial || !agrees(j, p, trial))
             continue;
         *row = row_text(j->arena, p, trial);
         take_config(j, json_get(trial, "config"));
         return EXIT_OK;
     }
+    fprintf(stderr, "tl: warning: %s has no row of %s for these arguments%s%s: its knobs are as given "
+            "[bundle-tuned]\n", file, kernel, target ? " and " : "", target ? target : "");
     return EXIT_OK;
 }

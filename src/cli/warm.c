@@ -220,7 +220,8 @@ static void tell(Warm *w, Item *item, int status)
 {
     const char *output = output_of(w, item);
     double seconds = now_seconds() - item->start;
-    bool fine = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    bool fine = WIFEXITED(status) && WEXITSTATUS(status) == 0 &&
+                !strstr(output, ": built, and not kept"); /* it was built for nobody */
     bool known = fine && strstr(output, ": from the cache");
     const char *state = known ? "cached" : fine ? "built" : "failed";
     const char *why = fine ? NULL : why_ended(w, status, output);

@@ -102,22 +102,25 @@ static bool code_unpack(Arena *a, const char *path, Module *c)
     return true;
 }
 
-static void code_publish(Arena *a, const CacheKey *key, const ModuleSpec *s, const Module *c)
+/* Whether the cache has it now. */
+static bool code_publish(Arena *a, const CacheKey *key, const ModuleSpec *s, const Module *c)
 {
     char *dir = NULL;
-    bool shared = true;
+    bool shared = true, kept = false;
     const char *why;
     Str packed;
 
     str_init(&packed, a);
     code_pack(c, &packed);
     if (cache_open(a, &dir, &shared, &why) != STATUS_OK)
-        return;
+        return false;
+    const char *code = path_join(a, dir, "kernel.so");
     if (shared &&
         file_write(a, path_join(a, dir, "kernel.c"), s->source, s->nsource, &why) == STATUS_OK &&
-        file_write(a, path_join(a, dir, "kernel.so"), packed.s, packed.n, &why) == STATUS_OK)
-        cache_put(a, key, dir);
+        file_write(a, code, packed.s, packed.n, &why) == STATUS_OK)
+        kept = strcmp(cache_put(a, key, dir), code) != 0;
     tree_remove(dir);
+    return kept;
 }
 
 Status device_build(Arena *a, Compiler *c, const ModuleSpec *s, const DeviceCompiler *with,
@@ -140,7 +143,7 @@ Status device_build(Arena *a, Compiler *c, const ModuleSpec *s, const DeviceComp
         st = with->run(a, c, s, flags, nflag, out, why);
     out->warning = warning;
     if (st == STATUS_OK && !unpacked && !s->no_cache)
-        code_publish(a, &key, s, out);
+        out->unkept = !code_publish(a, &key, s, out);
     return st;
 }
 

@@ -214,8 +214,11 @@ static Status build_in(Arena *a, const Compiler *c, const CacheKey *key, const M
         st = compiler_run(a, c, flags, nflag, &source, 1, out, why);
     m->seconds = now_seconds() - start;
     m->compiled = st == STATUS_OK;
-    if (st == STATUS_OK)
-        st = module_load(a, shared && !s->no_cache ? cache_put(a, key, dir) : out, m, why);
+    if (st == STATUS_OK) {
+        const char *at = shared && !s->no_cache ? cache_put(a, key, dir) : out;
+        m->unkept = !s->no_cache && !strcmp(at, out);
+        st = module_load(a, at, m, why);
+    }
     tree_remove(dir);
     return st;
 }

@@ -53,6 +53,7 @@ typedef struct {
     const char *log;     /* of a device's compiler: warnings, and what it tells of each kernel */
     bool from_cache;
     bool compiled;       /* the C compiler took it, whatever came after */
+    bool unkept;         /* it was compiled, and the cache could not take it */
     const char *warning; /* about the cache, or NULL */
     double seconds;      /* spent in the compiler */
 } Module;

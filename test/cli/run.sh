@@ -180,6 +180,8 @@ check warm_again 1 '^3 kernels: 0 built, 2 in the cache already, 1 failed' env T
 input=
 check warm_json 1 '"state": "cached"' env TILELANG_CACHE_DIR="$work/layer" "$TL" warm warm.txt --json
 check warm_empty 1 'names no kernel' "$TL" warm /dev/null
+check warm_nowhere 1 'built, and not kept: the cache cannot be written' env TILELANG_CACHE_DIR=/proc/nowhere "$TL" warm warm.txt
+check warm_counts_that 1 '^3 kernels: 0 built, 0 in the cache already, 3 failed' env TILELANG_CACHE_DIR=/proc/nowhere "$TL" warm warm.txt --quiet
 echo "'no end" >quote.txt
 check warm_quote 1 'a quote without an end' "$TL" warm quote.txt
 check warm_usage 2 'takes one LIST' "$TL" warm
@@ -383,6 +385,17 @@ check bundle_has_the_row 0 '"ms": 2.5' cat tuned/manifest.json
 check bundle_has_the_knob 0 '^3 3 3 3 3' python3 "$here/use_variants.py" tuned
 check bundle_of_other_sizes 0 'bundle of wide' "$TL" build "$here/wide.py" by=7 --target "cpu -mcpu=x86-64-v3" -o other --tuned rows.json
 check bundle_has_no_row 0 '^7 7 7 7 7' python3 "$here/use_variants.py" other
+check bundle_says_so 0 'rows.json has no row of wide for these arguments and cpu -mcpu=x86-64-v3.*bundle-tuned' "$TL" build "$here/wide.py" by=7 --target "cpu -mcpu=x86-64-v3" -o other --tuned rows.json
+check bundle_of_another_knob 0 'has no row of wide' "$TL" build "$here/wide.py" by=7 --target cpu -o other --tuned rows.json
+check bundle_of_that_knob 0 '^other: bundle of wide' "$TL" build "$here/wide.py" by=3 --target cpu -o other --tuned rows.json
+sed 's/"kernel": "wide"/"kernel": "narrow"/' rows.json >narrow.json
+check bundle_of_another_kernel 0 'has no row of wide' "$TL" build "$here/wide.py" --target cpu -o other --tuned narrow.json
+sed 's/"args": {}/"args": {"type": "int64"}/' rows.json >sized.json
+check bundle_of_a_default 0 'has no row of wide' "$TL" build "$here/wide.py" --target cpu -o other --tuned sized.json
+printf '{"problems": [{"kernel": "wide", "args": {}, "target": "cpu", "machine": "m", "trials": [
+ {"state": "ok", "ms": 1, "samples": [1], "config": {"by": 5}}, {"state": "ok", "ms": 2, "samples": [2, 2, 2], "config": {"by": 6}}]}]}' >lucky.json
+check bundle_of_many_samples 0 '^other: bundle of wide' "$TL" build "$here/wide.py" --target cpu -o other --tuned lucky.json
+check bundle_is_not_the_lucky_one 0 '^6 6 6 6 6' python3 "$here/use_variants.py" other
 echo '{"a": [1, }' >slip.json
 check bundle_tuned_slip 1 'slip.json is no JSON: byte' "$TL" build "$here/wide.py" -o other --tuned slip.json
 check bundle_guard 1 "'k' is no run-time dimension.*bundle-guard" "$TL" build "$here/wide.py" -o w2 --variant 'k > 1: by=2'

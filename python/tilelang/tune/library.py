@@ -206,7 +206,9 @@ class Library:
         out = {"tilelang tuning library": VERSION, "problems": []}
         for p in self.problems():
             trials = self.trials(p["id"])
-            out["problems"].append({**{n: p[n] for n in _PROBLEM}, "trials": trials})
+            best = self.best(p["id"])  # which a reader of one row takes
+            out["problems"].append({**{n: p[n] for n in _PROBLEM}, "trials": trials,
+                                    "best": best and {n: best[n] for n in ("config", "ms")}})
         return out
 
     def take(self, data):
