@@ -195,7 +195,7 @@ static int build(Job *j, const BuildOptions *o)
     } else if (!looks && !o->time && !o->audit) {
         printf("%s: %s\n", tl_kernel_name(k),
                tl_kernel_from_cache(k) ? "from the cache"
-               : tl_kernel_unkept(k)   ? "built, and not kept: the cache cannot be written (tl cache)"
+               : tl_kernel_unkept(k)   ? "built, and not kept: the cache cannot be written"
                                        : "built");
         fputs(tl_kernel_text(k, TL_TEXT_RESOURCES), stdout);
     }

@@ -142,7 +142,7 @@ int tuned_take(Job *j, const char *file, const char *kernel, const char *target,
         take_config(j, json_get(trial, "config"));
         return EXIT_OK;
     }
-    fprintf(stderr, "tl: warning: %s has no row of %s for these arguments%s%s: its knobs are as given "
+    fprintf(stderr, "tl: warning: %s has no row of %s for these arguments%s%s: knobs are as given "
             "[bundle-tuned]\n", file, kernel, target ? " and " : "", target ? target : "");
     return EXIT_OK;
 }
