@@ -3,6 +3,7 @@
 import numpy as np
 
 import tilelang
+import tilelang.tune.model
 import tilelang.language as T
 from tilelang import carver
 from tilelang.carver.arch import CUDA, driver
@@ -115,6 +116,27 @@ def test_machines():
     assert isinstance(apple, carver.METAL) and apple.warp_size == 32 and apple.smem_cap == 32 * 1024
     with raises(NotImplementedError, "no such target"):
         carver.RDNA()
+
+
+def test_every_machine_has_hints_or_a_sentence():
+    before, carver.template.CANDIDATES = carver.template.CANDIDATES, 4
+    try:
+        for target in ("cpu", "cuda -arch=sm_75", "cuda -arch=sm_120a", "hip -mcpu=gfx950", "webgpu", "opencl", "metal"):
+            arch = carver.get_arch(target)
+            assert isinstance(arch, CUDA) == target.startswith("cuda"), target
+            for t in (carver.MatmulTemplate(256, 192, 64, accum_dtype="float32"), TEMPLATES[-2]):
+                hints = t.with_arch(arch).recommend_hints(2)
+                assert hints, (target, t)
+    finally:
+        carver.template.CANDIDATES = before
+    web = carver.MatmulTemplate(256, 192, 64, accum_dtype="float32").with_arch(carver.get_arch("webgpu"))
+    hint = web.get_hint()
+    launch = tilelang.tune.model.facts_of(carver.template._lower(web.kernel(hint), "webgpu"))["launches"][0]
+    assert launch["threads"] % 32 == 0, launch  # a warp of a hint is not one thread
+    with raises(ValueError, "MatmulTemplate: no tiles of it are known that fit ascend"):
+        carver.MatmulTemplate(256, 192, 64).with_arch(carver.get_arch("ascend")).get_hint()
+    with raises(ValueError, "accum_dtype is int32; a softmax needs a floating type"):
+        carver.FlashAttentionTemplate(1, 2, 64, 64, 64, in_dtype="int8", accum_dtype="int32").with_arch(ARCH).get_hint()
 
 
 def test_layouts_repeat():

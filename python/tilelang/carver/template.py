@@ -6,7 +6,7 @@ import math
 import warnings
 
 from . import function, tiles
-from .arch import auto_infer_current_arch, is_cuda_arch
+from .arch import auto_infer_current_arch, is_cpu_arch, is_cuda_arch
 from .roller import Hint, NoRasterization, Rasterization2DColumn
 
 CANDIDATES = 64  # hints that are lowered, the least traffic first
@@ -20,6 +20,11 @@ def _bytes(dtype):
 
 def _cdiv(a, b):
     return -(-a // b)
+
+
+def _lanes(arch):
+    """Threads that a warp of a hint stands for: where groups of threads have no size of their own, as in WGSL, 32."""
+    return arch.warp_size if arch.warp_size > 1 or is_cpu_arch(arch) else 32
 
 
 def _lower(func, target):
@@ -59,7 +64,9 @@ class BaseTemplate:
 
     def recommend_hints(self, topk=10):
         some, refused = {}, None
-        for _, hint in sorted(self._hints(), key=lambda x: x[0])[:max(CANDIDATES, topk)]:
+        for i, (_, hint) in enumerate(sorted(self._hints(), key=lambda x: x[0])):
+            if some and i >= max(CANDIDATES, topk):  # where none of the first fits, a later one may
+                break
             try:
                 expected = self._expect(hint)
             except (RuntimeError, ValueError) as why:  # the machine does not take it
@@ -68,6 +75,8 @@ class BaseTemplate:
                 some.setdefault(str(hint), (expected, len(some), hint))
         if not some and refused is not None:
             raise refused
+        if not some:
+            raise ValueError("%s: no tiles of it are known that fit %s" % (type(self).__name__, self.arch.told))
         return [hint for _, _, hint in sorted(some.values(), key=lambda x: x[:2])[:topk]]
 
     def kernel(self, hint):
@@ -113,7 +122,7 @@ class MatmulTemplate(BaseTemplate):
         (bm, bn), (wm, wn) = hint.block, hint.warp
         return tiles.matmul(self.M, self.N, self.K, self.trans_A, self.trans_B, self.in_dtype, self.out_dtype,
                             self.accum_dtype, self.with_bias, bm, bn, hint.rstep[0], hint.pipeline_stage,
-                            bm // wm * (bn // wn) * self.arch.warp_size, hint.rasterization_plan)
+                            bm // wm * (bn // wn) * _lanes(self.arch), hint.rasterization_plan)
 
     def _hints(self):
         size, accum, arch = _bytes(self.in_dtype), _bytes(self.accum_dtype), self.arch
@@ -127,7 +136,7 @@ class MatmulTemplate(BaseTemplate):
             for wm, wn in ((1, 1), (1, 2), (2, 1), (2, 2), (2, 4), (4, 2)):
                 if bm // wm < 16 or bn // wn < 16:
                     continue
-                if bm * bn * accum / (wm * wn * arch.warp_size * 4) > 160 and arch.warp_size > 1:
+                if bm * bn * accum / (wm * wn * _lanes(arch) * 4) > 160 and _lanes(arch) > 1:
                     continue  # accumulators of one thread
                 for bk, stages in itertools.product((32, 64), (2, 3, 4)):
                     if (bm + bn) * bk * size * stages > arch.smem_cap or bk > max(32, 2 * self.K - 1):
@@ -233,16 +242,19 @@ class FlashAttentionTemplate(BaseTemplate):
         _, _, bm, bn = hint.block
         return tiles.attention(self.batch, self.heads, self.seq, self.kv, self.head_dim, self.is_causal, self.in_dtype,
                                self.out_dtype, self.accum_dtype, bm, bn, hint.pipeline_stage,
-                               bm // hint.warp[2] * self.arch.warp_size)
+                               bm // hint.warp[2] * _lanes(self.arch))
 
     def _hints(self):
+        if "float" not in self.accum_dtype:
+            raise ValueError("FlashAttentionTemplate: accum_dtype is %s; a softmax needs a floating type" % self.accum_dtype)
         size = _bytes(self.in_dtype)
-        for bm, bn, warps, stages in itertools.product((32, 64, 128, 256), (32, 64, 128), (2, 4, 8), (1, 2, 3)):
+        for bm, bn, warps, stages in itertools.product((16, 32, 64, 128, 256), (16, 32, 64, 128), (1, 2, 4, 8), (1, 2, 3)):
             if (bm + 2 * stages * bn) * self.head_dim * size > self.arch.smem_cap or bm // warps < 16:
                 continue
             if bm > max(32, 2 * self.seq - 1) or bn > max(32, 2 * self.kv - 1):
                 continue
-            yield (abs(bm - 128), abs(bn - 64), abs(warps - 8), abs(stages - 2)), Hint(
+            small = bm == 16 or bn == 16 or warps == 1  # for machines that nothing else fits
+            yield (small, abs(bm - 128), abs(bn - 64), abs(warps - 8), abs(stages - 2)), Hint(
                 arch=self.arch, block=[1, 1, bm, bn], warp=[1, 1, bm // warps, bn],
                 rstep=[self.head_dim], pipeline_stage=stages)
 

@@ -60,8 +60,8 @@ def is_cpu_arch(arch):
 
 def get_arch(target="cuda"):
     text = determine_target(target)
-    kinds = {"cpu": CPU, "hip": CDNA, "metal": METAL, "webgpu": WebGPU}
-    return kinds.get(text.split()[0], CUDA)(text)
+    kinds = {"cuda": CUDA, "cutedsl": CUDA, "sim": CUDA, "cpu": CPU, "hip": CDNA, "metal": METAL, "webgpu": WebGPU}
+    return kinds.get(text.split()[0], TileDevice)(text)
 
 
 def auto_infer_current_arch():
