@@ -3,6 +3,7 @@
  * The simulator runs the tile form: the meaning of the kernel as written.  A file may also name a
  * reference of its own, a kernel of plain loops with the same parameters: `reference`, `ref` or
  * `ref_program`, or the one --ref gives. */
+#include <math.h>
 #include <stdlib.h>
 #include "cli/cli.h"
 
@@ -234,8 +235,9 @@ static int verify(Job *j, const VerifyOptions *o, tl_kernel *k, const Arguments 
     if (!o->sim && !o->text)
         code = one_run(j, o, k, in, RUN_CODE, 0, &v);
     if (code == EXIT_OK && o->json)
-        printf("{\"kernel\": \"%s\", \"verify\": \"%s\", \"max_abs_err\": %.6g, \"strict\": %s}\n",
-               tl_kernel_name(k), v.nwrong ? "FAIL" : "PASS", v.max_abs,
+        printf("{\"kernel\": \"%s\", \"verify\": \"%s\", \"max_abs_err\": %s, \"strict\": %s}\n",
+               tl_kernel_name(k), v.nwrong ? "FAIL" : "PASS",
+               isfinite(v.max_abs) ? arena_printf(j->arena, "%.6g", v.max_abs) : "null",
                o->strict ? "true" : "false");
     else if (code == EXIT_OK && v.nwrong == 0)
         printf("VERIFY: PASS\n");

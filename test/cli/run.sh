@@ -421,6 +421,7 @@ check strict_verify 0 '^VERIFY: PASS$' "$TL" verify "$here/add.py" --target cpu 
 check json_verify 0 '"verify": "PASS", "max_abs_err": 0, "strict": true' "$TL" verify "$here/add.py" --target cpu --strict --json
 check strict_verify_fails 1 'VERIFY: FAIL max_abs_err' "$TL" verify "$here/rough.py" --target cpu --strict
 check plain_verify_passes 0 'VERIFY: PASS' "$TL" verify "$here/rough.py" --target cpu
+check nan_is_no_json 1 '"verify": "FAIL", "max_abs_err": null' "$TL" verify "$here/nan.py" --target cpu --json
 
 # What programs link against: the soname, and every function (doc/stability.md).
 library=$(dirname "$TL")/libtilelang.so

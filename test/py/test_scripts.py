@@ -119,6 +119,21 @@ def test_strict_and_json():
     code, text = run("--strict")
     assert code and "VERIFY: FAIL max_abs_err=" in text
     assert run("N=32")[0] == 0 and not script._Mode.strict
+    off = float("nan")
+    code, text = run("--json")
+    assert code and json.loads(text.splitlines()[-1])["max_abs_err"] is None and "nan" not in text.splitlines()[-1].lower()
+
+    def plain(dtype="float32", by=1e-3):  # as near as float32 sums of a thousand are, and no nearer
+        y = np.linspace(-200, 200, 64)
+        return script.check(lambda a: (y + by).astype("float32"), [y.astype(dtype)], y)
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        script._Mode.strict = True
+        try:
+            assert plain() and not plain(by=1.0)
+            assert not plain("float16", by=1.5e-3)  # float16 is what it is of, whatever it gives
+        finally:
+            script._Mode.strict = False
 
 
 def test_quickstart_of_the_readme():
