@@ -230,6 +230,17 @@ def test_search():
     with raises(ValueError, "no point of the space is legal"):
         with Library(path) as lib:
             Search(add, {"N": 1000}, Space(broken=1), lib).run()
+    for few, many in ((2, 0), (0, 2)):  # whichever runs first, the larger group is right
+        with Library(os.path.join(folder(), "t.db")) as lib:
+            s = Search(add, {"N": 1000}, [{"block": 256, "broken": few}] + [{"block": b, "broken": many} for b in (64, 32, 16)],
+                       lib, jobs=1)
+            best = s.run()
+            assert s.points[0].config["broken"] == few, "the model's order has changed: nothing is outvoted"
+            assert best.config["broken"] == many and s.agreed(), best.config
+            assert [p.state for p in s.points] == ["wrong", "ok", "ok", "ok"], [p.state for p in s.points]
+            assert lib.best(s.problem)["config"]["broken"] == many
+            again = Search(add, {"N": 1000}, s.space, lib, jobs=1)
+            assert again.run().config["broken"] == many
     with raises(ValueError, "the simulator's times say nothing"):
         with Library(path) as lib:
             Search(add, {"N": 1000}, space, lib, target="sim -arch=sm_90a").run()
@@ -293,6 +304,11 @@ def test_commands():
     assert code == 0 and "0 problems" in said
     code, said = run(file, "N=500", "--space", "block=32,64", "--where", "block < 64", "--html", page, "-j1", *lib)
     assert code == 0 and "1 dropped: block < 64" in said and "best: " in said and "block=32" in said, said
+    assert "VERIFY" not in said and "TFLOPS: " in said  # one configuration has nobody to agree with
+    code, said = run(file, "N=400", "--space", "block=32,64", "-j1", *lib)
+    assert "VERIFY: PASS\nTFLOPS: " in said, said
+    code, said = run(file, "N=400", "--space", "block=32,64", "-j1", "--json", *lib)
+    assert json.loads(said)["verify"] == "PASS"
     with open(page) as f:
         text = f.read()
     assert "Where the limit lies" in text and "block &lt; 64" in text and text.count("<circle") == 0

@@ -217,6 +217,8 @@ def _tell(search, o):
               % (len(search.unwritten), search.lost))
     if search.best is not None:
         print("best: %.4f ms  %s" % (search.best.ms, text_of(search.best.config)))
+        if search.agreed():
+            print("VERIFY: PASS")
         flops = (search.best.facts or {}).get("flops", 0)
         print("TFLOPS: %.4f time_ms: %.4f" % (flops / search.best.ms * 1e-9, search.best.ms))
     else:
@@ -228,6 +230,7 @@ def _as_json(search):
             "machine": getattr(search, "where", None), "points": search.of_all,
             "dropped": search.dropped, "measured": search.measured, "known": search.resumed,
             "stopped": search.stopped, "lost": search.lost, "unwritten": len(search.unwritten),
+            "verify": "PASS" if search.best and search.agreed() else None,
             "best": search.best.row() if search.best else None,
             "trials": [p.row() for p in search.points]}
 

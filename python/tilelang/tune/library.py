@@ -185,11 +185,12 @@ class Library:
         return out
 
     def by_config(self, problem):
-        """Of each configuration the trial with the most samples, the fastest first."""
+        """Of each configuration the trial with the most samples, the fastest first; none of those before it was
+        found to be wrong."""
         most = {}
-        for t in self.trials(problem):
+        for t in sorted(self.trials(problem), key=lambda t: t["at"]):
             old = most.get(canonical(t["config"]))
-            if old is None or len(t["samples"]) > len(old["samples"]):
+            if old is None or "wrong" in (t["state"], old["state"]) or len(t["samples"]) >= len(old["samples"]):
                 most[canonical(t["config"])] = t
         return sorted(most.values(), key=lambda t: (t["ms"] is None, t["ms"] or 0))
 

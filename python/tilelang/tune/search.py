@@ -140,6 +140,7 @@ class Search:
 
     def _about(self, kernel):
         self.about = problem_of(self.impl, self.args, kernel, self.target)
+        self.compared = bool(kernel._outs)
         self.text, self.where = self.about["text"], self.about["machine"]
 
     # ---- rows
@@ -173,11 +174,7 @@ class Search:
         """What earlier searches have measured of these points."""
         if self.again:
             return
-        known = {}
-        for t in self.library.trials(self.problem):
-            old = known.get(canonical(t["config"]))
-            if old is None or len(t["samples"]) >= len(old["samples"]):
-                known[canonical(t["config"])] = t
+        known = {canonical(t["config"]): t for t in self.library.by_config(self.problem)}
         for point in self.points:
             t = known.get(point.key)
             if t is None:
@@ -276,6 +273,27 @@ class Search:
                 self._time(child, p, runs)
             self.todo -= 1
 
+    def _vote(self, child, points):
+        """The first that ran may be the one that is wrong: where more differ from it than agree, and those agree
+        among themselves, they are right."""
+        fine, wrong = ([p for p in points if p.state == state] for state in ("ok", "wrong"))
+        if len(wrong) <= max(len(fine), 1) or self._over():
+            return
+        before, self.reference = self.reference, wrong[0].recipe
+        child.close()  # it has results of the old one
+        found = [(p, self.attempt(child, p, RUNS[0], None)) for p in wrong + fine]
+        if sum(state == "ok" for _, (state, _, _) in found) <= len(fine):
+            self.reference = before
+            child.close()
+            return
+        self.best = None
+        for p, (state, reason, samples) in found:
+            self._note(p, state, reason, samples)
+
+    def agreed(self):
+        """Whether another configuration gave the best one's results."""
+        return self.compared and sum(p.state == "ok" for p in self.points) > 1
+
     def run(self):
         """The best point, or None."""
         if self.target.startswith("sim"):
@@ -293,6 +311,8 @@ class Search:
             chosen += [p for p in self.points[self.trials:] if p.state == "ok"]
             for runs in RUNS:
                 self._round(child, chosen, runs)
+                if runs == RUNS[0]:
+                    self._vote(child, chosen)
                 fine = sorted((p for p in chosen if p.state == "ok"), key=lambda p: p.ms)
                 if not fine or self._over():
                     break

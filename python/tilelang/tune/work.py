@@ -207,6 +207,9 @@ class Owner(Search):
         self._note(point, state, said.get("reason"), samples)
         self.todo -= 1
 
+    def _vote(self, child, points):
+        """Each worker compares with what it ran first."""
+
     def _round(self, child, points, runs):
         missing = [p for p in points if p.state is None or p.state == "ok"
                    and len(p.samples) < runs and p.ms < self.best.ms * HOPELESS]
