@@ -1,19 +1,28 @@
-"""Every run of test/kernel and every example on one GPU target, with a log that a later run goes on with.
+"""Every run of test/kernel and every example on one target, with a log that a later run goes on with.
 
-    python3 sweep.py TL gfx90a|gfx942|gfx950|webgpu LOG [--text] [--shard I/N] [--seconds N]
+    python3 sweep.py TL TARGET LOG [--text] [--shard I/N] [--seconds N] [--seed N]
 
-On AMD's a run is right when clang makes a code object of it without a warning and the simulator gives what the tile form gives (--text: and so does
-the text on the host; kernels.sh does that too); gfx950 takes the clang of tools/zig.sh.  On WebGPU when wgpu gives it, and the simulator of the lowered form.  A run of
-test/kernel that says --hip=TAG (--gfx90a=TAG, ...) has to be refused so; WebGPU may refuse what WGSL has no words or room for.
+TARGET      right is what
+gfx90a, …   AMD: clang makes a code object of it without a warning, and the simulator gives what the tile form gives (--text: and so does the text on
+            the host; kernels.sh does that too); gfx950 takes the clang of tools/zig.sh
+sm_70, …    NVIDIA: NVRTC takes it without a warning (sm_70: the one of CUDA 12); simulator and text give what the tile form gives
+webgpu      wgpu gives it, and the simulator of the lowered form
+opencl      the device of libOpenCL gives it, and so do simulator and text
+metal, ascend   simulator and text give it
+armv8-a, …  a level of aarch64: QEMU, as QEMU_CPU says, gives it
+
+A run of test/kernel that says --cuda=TAG, --hip=TAG, --gfx90a=TAG, … has to be refused so; the others may refuse what they have no words or room for.
 
 LOG has a line for each run: what it came to, the run, the seconds, a message.  Runs that it has already are not made again, unless
 they failed; the log of another build of TL is refused.  Several shards may write to one log.  At the end the whole log is counted: right, refused by reason, failed.
+With --seed the runs come in an order drawn by it, so that a sweep that was stopped is a sample.
 """
 import argparse
 import collections
 import glob
 import hashlib
 import os
+import random
 import re
 import subprocess
 import sys
@@ -21,9 +30,20 @@ import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 WEBGPU = "webgpu -max_num_threads=1024 -max_shared_memory_per_block=32768"  # what lavapipe has
+CPUS = ("armv8", "neoverse", "apple")  # how names of aarch64's levels start
 MORE = {"examples/gemm_dynamic.py": " M=40 N=33 K=50",  # which arguments would say
         "examples/sparse_mla.py:backward": " block_H=16"}  # 64 KiB of shared memory
-MAY_REFUSE = ("unsupported-here", "on-chip-bytes", "local-bytes", "tile-threads")
+MAY_REFUSE = ("unsupported-here", "on-chip-bytes", "local-bytes", "tile-threads", "barrier-numbers")
+VOLTA = r"need\S* .*sm_[89]\d|\[on-chip-bytes\]"  # what it says of instructions and room of later GPUs
+
+
+def family(arch):
+    """words of a run that tell with which tag it is refused"""
+    if arch.startswith("gfx"):
+        return "--hip=", "--%s=" % arch
+    if arch.startswith("sm_"):
+        return ("--cuda=", "--%s=" % arch) + (("--sm_80=",) if arch == "sm_70" else ())
+    return ()
 
 
 def kernel_runs(arch):
@@ -37,7 +57,7 @@ def kernel_runs(arch):
             for word in line.split():
                 if word.startswith(":"):
                     func = word
-                elif word.startswith(("--hip=", "--%s=" % arch)) and arch != "webgpu":
+                elif family(arch) and word.startswith(family(arch)):
                     tag = word.split("=")[1]
                 elif not word.startswith("-"):
                     knobs.append(word)
@@ -84,6 +104,31 @@ def on_webgpu(tl, arch, run, tag, seconds, text_too):
     return ("ok", "") if code == 0 else ("FAIL", "simulated: " + text)
 
 
+def on_nvidia(tl, arch, run, tag, seconds, text_too):
+    target = ["-q", "--target", "cuda -arch=" + arch]
+    code, text = call([tl, "build", *run.split(), "--no-cache", *target], seconds)
+    if code == 1 and arch == "sm_70" and re.search(VOLTA, text):
+        return "refused", "[%s] %s" % refused_with(text)
+    if tag:
+        return ("refused" if refused_with(text)[0] == tag else "FAIL"), "[%s]" % tag if code else text
+    if code or "[compiler-warning]" in text:
+        return "FAIL", "NVRTC: " + text
+    code, text = call([tl, "verify", *run.split(), "--sim", "--text", *target], seconds)
+    return ("ok", "") if code == 0 else ("FAIL", text)
+
+
+def on_others(tl, arch, run, tag, seconds, text_too):
+    host = ["--sim", "--text"]
+    target = "cpu -mcpu=" + arch if arch.startswith(CPUS) else arch
+    code, text = call([tl, "verify", *run.split(), "-q", *(host if arch in ("metal", "ascend") else []), "--target", target], seconds)
+    why, message = refused_with(text)
+    if code == 1 and why in MAY_REFUSE:
+        return "refused", "[%s] %s" % (why, message)
+    if code == 0 and arch == "opencl":
+        code, text = call([tl, "verify", *run.split(), "-q", *host, "--target", target], seconds)
+    return ("ok", "") if code == 0 else ("FAIL", text)
+
+
 def read_log(path, head):
     """run -> (what it came to, message)"""
     found = {}
@@ -116,11 +161,12 @@ def count(found, runs):
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("tl")
-    p.add_argument("arch", choices=["gfx90a", "gfx942", "gfx950", "webgpu"])
+    p.add_argument("arch", help="a name of the table above")
     p.add_argument("log")
     p.add_argument("--text", action="store_const", const=["--text"], default=[], help="run the text on the host too")
     p.add_argument("--shard", default="0/1", help="runs I, I + N, … of the list, I from 0; 0/0: none, the log is counted")
     p.add_argument("--seconds", type=int, default=300, help="of one command")
+    p.add_argument("--seed", type=int, help="of the order of the runs")
     o = p.parse_args()
     tl, log = os.path.abspath(o.tl), os.path.abspath(o.log)
     os.chdir(ROOT)
@@ -130,9 +176,14 @@ def main():
         os.environ["NODEVICE_SELECT"] = "1"  # a layer of Mesa talks about displays
         if lib := subprocess.check_output(["sh", "tools/wgpu.sh", tl], text=True).strip():
             os.environ["TILELANG_WGPU"] = lib
+    elif o.arch.startswith("sm_"):
+        if lib := subprocess.check_output(["sh", "tools/nvrtc.sh", "--twelve" if o.arch == "sm_70" else tl], text=True).strip():
+            os.environ["TILELANG_NVRTC12" if o.arch == "sm_70" else "TILELANG_NVRTC"] = lib
     head = "# %s %s" % (o.arch, hashlib.sha1(open(tl, "rb").read()).hexdigest())
-    judge = on_webgpu if o.arch == "webgpu" else on_amd
+    judge = on_webgpu if o.arch == "webgpu" else on_amd if o.arch.startswith("gfx") else on_nvidia if o.arch.startswith("sm_") else on_others
     runs = list(dict.fromkeys(list(kernel_runs(o.arch)) + example_runs()))
+    if o.seed is not None:
+        random.Random(o.seed).shuffle(runs)
     found = read_log(log, head)
     shard, shards = map(int, o.shard.split("/"))
     for run, tag in runs[shard::shards] if shards else []:
