@@ -131,8 +131,8 @@ static void bind_call(LaunchCall *q)
         recover_throw(STATUS_USER, "'%s' takes %d arguments, not %d [argument-count]", f->name,
                       f->params.n, q->n);
     if (!built_runs(&k->built))
-        recover_throw(STATUS_USER, "'%s' was compiled without code to run (no_build or stop_after) "
-                      "[not-built]", f->name);
+        recover_throw(STATUS_USER, "'%s' was compiled without code to run (no_build, stop_after or "
+                      "target null) [not-built]", f->name);
     built_load(k, &k->built);
     for (int i = 0; i < q->n; i++) {
         keep_argument(q, &l->arg[i], i);

@@ -368,7 +368,12 @@ typedef struct {
 static void profile_work(void *arg)
 {
     CpuCall *q = arg;
+    const char *emulator = q->p.k->built.rt->emulator;
 
+    if (emulator)
+        recover_throw(STATUS_USER, "'%s' is run here by %s, whose times say nothing; tl profile "
+                      "wants a machine that the code is for [not-profiled]",
+                      q->p.k->build.func->name, emulator);
     sampled = NEWN(q->p.a, Sample, SAMPLES_MOST);
     q->status = sample_runs(&q->p, q->args, q->narg);
     if (q->status == TL_OK)

@@ -202,8 +202,8 @@ static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
         recover_throw(STATUS_USER, "'%s' is run by the simulator, whose times say nothing "
                       "[not-built]", f->name);
     if (!built_runs(&k->built))
-        recover_throw(STATUS_USER, "'%s' was compiled without code to run (no_build or stop_after) "
-                      "[not-built]", f->name);
+        recover_throw(STATUS_USER, "'%s' was compiled without code to run (no_build, stop_after or "
+                      "target null) [not-built]", f->name);
     pthread_mutex_lock(&k->lock);
     Status s = arguments_bind(f, args, q->n, b, q->text, sizeof q->text) ? load_in_turn(q)
                                                                          : STATUS_USER;

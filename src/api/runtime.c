@@ -180,6 +180,8 @@ void resources_text(tl_kernel *k, Str *out)
     Func *f = k->build.func;
     const Runtime *rt = k->built.rt;
 
+    if (rt->emulator)
+        str_printf(out, "run here by %s, whose times say nothing of the processor\n", rt->emulator);
     for (int i = 0; (rt->open || rt->resources) && i < f->kernels.n; i++) {
         const Kernel *n = f->kernels.at[i];
         if (!n->launch.symbol)

@@ -24,6 +24,7 @@ typedef struct {
 typedef struct {
     const char *name;
     bool by_name;               /* its device is for who names its target, nobody's default */
+    const char *emulator;       /* that runs its code here, and whose times say nothing; or NULL */
     bool simulates;             /* it builds nothing: the simulator runs the lowered form */
 
     /* ---- building: NULL where nothing is built ---- */

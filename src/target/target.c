@@ -1,5 +1,6 @@
 /* target.c -- the table of targets, and "cpu -mcpu=x86-64-v3" to a TargetSpec. */
 #include "target/target.h"
+#include <errno.h>
 #include <stdlib.h>
 
 #define TARGET(name) extern const Target target_##name;
@@ -24,7 +25,7 @@ static const struct {
 };
 
 /* Targets of others. */
-static const char *const foreign[] = {"vulkan", "ascend"};
+static const char *const foreign[] = {"vulkan"};
 
 static const Target *target_find(const char *name, size_t n)
 {
@@ -59,8 +60,9 @@ static bool take_number(Arena *a, const char *value, int64_t least, int64_t *out
 {
     char *end;
 
+    errno = 0;
     *out = strtoll(value, &end, 10);
-    if (end != value && !*end && *out >= least)
+    if (end != value && !*end && *out >= least && errno == 0)
         return true;
     *why = arena_printf(a, "'%s' is no number of this target's [target-unknown]", value);
     return false;

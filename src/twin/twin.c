@@ -94,6 +94,9 @@ static Status twin_run(Loaded *l, const Run *run)
     Recover r;
     volatile Status s = STATUS_OK;
 
+    if (run->timing)
+        recover_throw(STATUS_USER, "'%s' is run as text on the host, whose times say nothing "
+                      "[not-built]", l->func->name);
     pthread_mutex_lock(&lock);
     if (recover_open(&r) == 0) {
         s = run_here(l, run);

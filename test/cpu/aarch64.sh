@@ -75,6 +75,11 @@ if [ -n "$cc" ] && { command -v qemu-aarch64-static || command -v qemu-aarch64; 
     on neoverse-v2 examples/gemm.py:gemm_nt $gemm dtype=bfloat16
     on neoverse-v2 examples/gemm.py:gemm_tn $gemm dtype=int8
     on apple-m1 test/kernel/assert_holds.py
+    # The emulator's times are called that.
+    for verb in bench profile; do
+        text=$("$tl" $verb examples/vector_add.py N=100 block_N=64 -q --target "cpu -mcpu=armv8-a" 2>&1)
+        case $text in *roofline*) fail "tl $verb: $text" ;; *"run here by QEMU, whose times say nothing"*) pass ;; *) fail "tl $verb: $text" ;; esac
+    done
 fi
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

@@ -59,6 +59,7 @@ TEST(a_target_has_words_of_its_own)
     CHECK(!target_parse(a, "cuda -mcpu=native", &s, &why));
     CHECK_HAS(why, "unknown option '-mcpu=native' of target cuda");
     CHECK(!target_parse(a, "template -max_num_threads=7", &s, &why));
+    CHECK(!target_parse(a, "metal -max_num_threads=99999999999999999999", &s, &why));
     CHECK(!target_parse(a, "x86-64-v3", &s, &why));
     CHECK_HAS(why, "did you mean 'cpu -mcpu=x86-64-v3'?");
     CHECK(!target_parse(a, "sm90", &s, &why));

@@ -316,6 +316,7 @@ static Status run_here(Loaded *l, const Run *r)
 const Runtime runtime_cross = {
     .name = "cross",
     .by_name = true,
+    .emulator = "QEMU",
     .compiler = "the C compiler for " KIND,
     .language = "C",
     .ending = "c",

@@ -210,8 +210,8 @@ static Status cuda_open(Arena *a, Gpu **gpu, const char **why)
     Gpu *g = h ? NEW(a, Gpu) : NULL;
     if (!h || !take_functions(g, NEW(a, CudaDriver), h)) {
         *why =
-            "no CUDA driver here (libcuda.so.1): this machine can build for GPUs but not run there "
-            "[no-cuda-driver]";
+            "no CUDA driver here (libcuda.so.1): this machine can build for GPUs but not run "
+            "there; `tl verify --sim --text` runs a kernel here [no-cuda-driver]";
         return STATUS_TOOL;
     }
     Status s = open_device(a, g, why);

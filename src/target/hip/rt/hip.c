@@ -198,7 +198,7 @@ static Status hip_open(Arena *a, Gpu **gpu, const char **why)
     Gpu *g = NEW(a, Gpu);
     if (!h || !take_functions(g, NEW(a, Hip), h)) {
         *why = "no HIP runtime here (libamdhip64.so): this machine can build for AMD GPUs but not "
-               "run there [no-hip-runtime]";
+               "run there; `tl verify --sim --text` runs a kernel here [no-hip-runtime]";
         return STATUS_TOOL;
     }
     Status s = open_device(a, g, why);
