@@ -24,6 +24,8 @@ import hashlib
 import os
 import random
 import re
+import resource
+import signal
 import subprocess
 import sys
 import time
@@ -70,10 +72,15 @@ def example_runs():
 
 
 def call(words, seconds):
+    """seconds of a processor: on a busy machine those of the clock may be many more"""
+    limit = lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
     try:
-        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=seconds, text=True, errors="replace")
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20 * seconds, text=True, errors="replace",
+                              preexec_fn=limit)
     except subprocess.TimeoutExpired:
-        return 124, "more than %d seconds" % seconds
+        return 124, "more than %d seconds" % (20 * seconds)
+    if done.returncode == -signal.SIGXCPU:
+        return 124, "more than %d seconds of a processor" % seconds
     return done.returncode, done.stdout
 
 
@@ -165,7 +172,7 @@ def main():
     p.add_argument("log")
     p.add_argument("--text", action="store_const", const=["--text"], default=[], help="run the text on the host too")
     p.add_argument("--shard", default="0/1", help="runs I, I + N, … of the list, I from 0; 0/0: none, the log is counted")
-    p.add_argument("--seconds", type=int, default=300, help="of one command")
+    p.add_argument("--seconds", type=int, default=300, help="of a processor for one command")
     p.add_argument("--seed", type=int, help="of the order of the runs")
     o = p.parse_args()
     tl, log = os.path.abspath(o.tl), os.path.abspath(o.log)
