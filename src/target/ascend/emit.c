@@ -153,6 +153,31 @@ static void store(Emit *e, const Stmt *s)
     str_puts(e->out, tensor ? "), tl_slot);\n" : "));\n");
 }
 
+/* ---- atomics --------------------------------------------------------------------------------- */
+
+/* Of a tile: a block is one thread, and nobody comes between its load and its store. */
+static const Stmt *plain_atomic(Ir *ir, const Stmt *s, void *arg)
+{
+    static const ExprOp op[ATOMIC_COUNT] = {
+        [ATOMIC_ADD] = EX_ADD,   [ATOMIC_MAX] = EX_MAX,     [ATOMIC_MIN] = EX_MIN,
+        [ATOMIC_OR] = EX_BITOR, [ATOMIC_AND] = EX_BITAND, [ATOMIC_XOR] = EX_BITXOR};
+    (void)arg;
+
+    if (s->kind != ST_ATOMIC || buffer_root(s->u.atomic.buf)->scope == MEM_GLOBAL)
+        return s;
+    Buffer *b = s->u.atomic.buf;
+    AtomicOp how = s->u.atomic.op;
+    Var *bind = s->u.atomic.bind;
+    const Expr *old = expr_load(ir, b, s->u.atomic.at, s->u.atomic.n), *value = s->u.atomic.value;
+    const Stmt *let = bind ? stmt_let(ir, s->span, bind, old) : NULL;
+
+    if (how == ATOMIC_LOAD)
+        return let;
+    if (how != ATOMIC_STORE && how != ATOMIC_EXCH)
+        value = expr_binary(ir, op[how], bind ? expr_var(ir, bind) : old, value);
+    return stmt_seq(ir, let, stmt_store(ir, s->span, b, s->u.atomic.at, s->u.atomic.n, value));
+}
+
 static void atomic(Emit *e, const Stmt *s)
 {
     static const char *const word[ATOMIC_COUNT] = {
@@ -790,7 +815,7 @@ static void emit_kernel(Ascend *a, Kernel *k)
     if (k->cluster[0] * k->cluster[1] * k->cluster[2] > 1)
         ascend_refuse(a, k->span, "a cluster of blocks");
     legalise(e);
-    const Stmt *legal = k->body;
+    const Stmt *legal = k->body = stmt_map(e->ir, k->body, plain_atomic, NULL);
     k->body = with_shapes(a, with_grid(a, k, size));
     emit_know_ranges(e, k);
     uses_collect(&a->u, e, k, k->body);
