@@ -6,13 +6,34 @@ typedef struct {
     int64_t rows, cols; /* of the last two dimensions, as stored */
 } Operand;
 
+/* A part of a tensor comes through a tile of its own where the machine lets GEMMs name tensors. */
+static bool is_staged(BuiltinCall *c, const Region *r, bool is_result)
+{
+    return r->buf->scope == MEM_GLOBAL && !is_result &&
+           machine_has(call_machine(c), HAS_TENSOR_OPERANDS);
+}
+
+static Region staged(BuiltinCall *c, const Operand *o)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *shape[] = {expr_int(ir, o->rows), expr_int(ir, o->cols)};
+    Buffer *b = trace_buffer(c->ev, c->span, o->r.buf->type, MEM_SHARED, 2, shape);
+    Region r[2] = {o->r, region_whole(ir, b)};
+
+    b->name = arena_printf(ir->arena, "%s_tile", o->r.buf->name);
+    call_emit(c, stmt_tile(ir, c->span, &op_copy, 2, r, 0, NULL, NULL, (Hints){0}));
+    return r[1];
+}
+
 static Operand operand(BuiltinCall *c, int i, bool is_result)
 {
     Operand o = {.r = arg_tile(c, i)};
     const Region *r = &o.r;
     int n = r->buf->rank;
     MemScope s = r->buf->scope;
-    if (s == MEM_GLOBAL || s == MEM_BARRIER || s == MEM_CLUSTER_BARRIER || s == MEM_VAR)
+    bool stages = is_staged(c, r, is_result);
+    if ((s == MEM_GLOBAL && !stages) || s == MEM_BARRIER || s == MEM_CLUSTER_BARRIER ||
+        s == MEM_VAR)
         arg_fail(c, i, "must be a tile in shared memory or registers, but '%s' is in %s memory; "
                  "T.copy it first [gemm-scope]", r->buf->name, mem_name(s));
     if (is_result && r->buf->type == DT_BOOL)
@@ -28,6 +49,8 @@ static Operand operand(BuiltinCall *c, int i, bool is_result)
     if (o.rows < 0 || o.cols < 0)
         arg_fail(c, i, "has extents %s, which are not known at compile time [gemm-shape]",
                  extents_text(c->ev, r));
+    if (stages)
+        o.r = staged(c, &o);
     return o;
 }
 

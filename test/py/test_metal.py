@@ -35,6 +35,33 @@ def test_text():
     assert "simdgroup_bfloat8x8" in tilelang.lower(product(64, 64, 64, "bfloat16"), target="metal").kernel_source
 
 
+def of_tensors(M, N, K, tb):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((N, K) if tb else (K, N), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(T.ceildiv(N, 32), T.ceildiv(M, 32), threads=128) as (bx, by):
+            C_l = T.alloc_fragment((32, 32), "float32")
+            T.clear(C_l)
+            for k in T.serial(T.ceildiv(K, 16)):
+                part = A[by * 32 : (by + 1) * 32, k * 16 : (k + 1) * 16]
+                if tb:
+                    T.gemm(part, B[bx * 32 : (bx + 1) * 32, k * 16 : (k + 1) * 16], C_l, transpose_B=True)
+                else:
+                    T.gemm(part, B[k * 16 : (k + 1) * 16, bx * 32 : (bx + 1) * 32], C_l)
+            T.copy(C_l, C[by * 32, bx * 32])
+
+    return main
+
+
+def test_operands_may_be_parts_of_tensors():
+    for tb in False, True:
+        a, b, c = arguments(40, 50, 40)
+        tilelang.compile(of_tensors(40, 50, 40, tb), target="sim metal")(a, np.ascontiguousarray(b.T) if tb else b, c)
+        assert np.allclose(c, a.astype(np.float32) @ b.astype(np.float32), atol=1e-2)
+        assert "simdgroup_multiply_accumulate" in tilelang.lower(of_tensors(40, 50, 40, tb), target="metal").kernel_source
+    with raises(Exception, "gemm-scope"):
+        tilelang.compile(of_tensors(40, 50, 40, False), target="cuda -arch=sm_80")
+
+
 def test_simulated():
     for shared in False, True:
         a, b, c = arguments(40, 64, 48)

@@ -14,7 +14,8 @@ static void start(Arena *a, TargetSpec *s)
     s->arch = "metal";
     s->arch_given = true; /* there is one: no device is asked */
     s->machine = (Machine){
-        .has = HAS_THREADS | HAS_VECTORS | HAS_HALF_BYTES | HAS_SIMDGROUP_MMA,
+        .has = HAS_THREADS | HAS_VECTORS | HAS_HALF_BYTES | HAS_SIMDGROUP_MMA |
+               HAS_TENSOR_OPERANDS,
         .lanes = LANES,
         .group_warps = 1,
         .units = 8,
