@@ -118,6 +118,8 @@ TL_INLINE float tl_fn(int which, float x, const LocalTensor<float> &slot)
 #define tl_rint(x) tl_fn(TL_FN_RINT, x, tl_slot)
 #define tl_round(x) tl_fn(TL_FN_ROUND, x, tl_slot)
 TL_INLINE float tl_abs(float x) { return x < 0 ? -x : x; }
+TL_INLINE int32_t tl_isinf(float x) { return (as_type<uint32_t>(x) & 0x7fffffffu) == 0x7f800000u; }
+TL_INLINE int32_t tl_isfinite(float x) { return (as_type<uint32_t>(x) & 0x7fffffffu) < 0x7f800000u; }
 
 /* ---- the cube -------------------------------------------------------------------------------- */
 
