@@ -115,6 +115,7 @@ examples/gemm.py:gemm M=100 N=70 K=50 dtype=float32
 examples/gemm.py:gemm_nt M=33 N=20 K=40 block_M=32 block_N=24 block_K=16 dtype=int8
 examples/gemm_dynamic.py M=40 N=33 K=50 dtype=float16 block_M=32 block_N=32 block_K=32
 examples/flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=True
+test/kernel/attention.py:attention S=64 D=128 block_N=128 threads=128 stages=1
 test/kernel/nonfinite.py:arithmetic
 test/kernel/math_float.py:checks N=200
 test/kernel/types.py:arithmetic dtype=int64

@@ -1,11 +1,16 @@
 /* loop.c -- loops that choose elements of a thread's own arrays are unrolled.
  *
  * An array that is only ever indexed by constants is registers to every compiler; one that a loop
- * indexes is memory to most of them.  On PoCL a GEMM was five times as fast. */
+ * indexes is memory to most of them.  On PoCL a GEMM was five times as fast.  Where a thread has more
+ * than registers hold they are memory in any case, and PoCL takes minutes to find that out: attention
+ * with 128 x 128 tiles by 128 threads. */
 #include "target/legalise.h"
 #include "target/opencl/opencl.h"
 
-enum { COPIES_MOST = 256 }; /* statements in place of one loop */
+enum {
+    COPIES_MOST = 256, /* statements in place of one loop */
+    WORDS_MOST = 256,  /* of 32 bits that a thread has for itself: no GPU has more registers */
+};
 
 typedef struct {
     const Kernel *k;
@@ -65,6 +70,18 @@ static int64_t copies(const Stmt *s)
     }
 }
 
+static bool fits_registers(Kernel *k)
+{
+    int64_t bytes = 0;
+
+    for (int i = 0; i < k->buffers.n; i++) {
+        const Buffer *b = k->buffers.at[i];
+        if (is_own(b) && !b->view_of)
+            bytes += dtype_bytes(b->type, stored_elems(k, b));
+    }
+    return bytes <= WORDS_MOST * 4;
+}
+
 void cl_loop(Emit *e, const Stmt *s)
 {
     Look l = {.k = e->k, .v = s->u.loop.var};
@@ -73,6 +90,7 @@ void cl_loop(Emit *e, const Stmt *s)
 
     if (fixed)
         stmt_visit(s->u.loop.body, look_stmt, &l);
-    bool unrolls = fixed && l.own && !l.meets && n > 1 && copies(s) <= COPIES_MOST;
+    bool unrolls = fixed && l.own && !l.meets && n > 1 && copies(s) <= COPIES_MOST &&
+                   fits_registers(e->k);
     emit_loop(e, s, unrolls ? "#pragma unroll" : NULL, emit_stmt);
 }
