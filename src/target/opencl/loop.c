@@ -1,9 +1,9 @@
 /* loop.c -- loops that choose elements of a thread's own arrays are unrolled.
  *
  * An array that is only ever indexed by constants is registers to every compiler; one that a loop
- * indexes is memory to most of them.  On PoCL a GEMM was five times as fast.  Where a thread has more
- * than registers hold they are memory in any case, and PoCL takes minutes to find that out: attention
- * with 128 x 128 tiles by 128 threads. */
+ * indexes is memory to most of them.  On PoCL a GEMM was five times as fast.  Where a thread has
+ * more than registers hold they are memory in any case, and PoCL takes minutes to find that out:
+ * attention with 128 x 128 tiles by 128 threads. */
 #include "target/legalise.h"
 #include "target/opencl/opencl.h"
 
