@@ -17,6 +17,7 @@ struct Emit {
     NameTable *names;
     Facts *facts; /* ranges of every variable of the kernel: Vars are unique */
     Map *loaded;  /* names for what was read from memory */
+    Map *halves;  /* names of narrow numbers, and the names of their bits; NULL: have none */
     const Map *written; /* buffers that the kernel writes; NULL: not known */
     const Map *seen;    /* variables that something mentions; NULL: all may be */
     bool constant;      /* the element at hand is read through the cache for constant data */
@@ -71,6 +72,7 @@ bool rounds(const Expr *x);       /* its result must be brought back to its narr
 /* Of the bits of halves; emit_half_op prints its bits. */
 bool is_half_op(const Emit *e, const Expr *x);
 void emit_half_op(Emit *e, const Expr *x);
+bool emit_let_bits(Emit *e, const Stmt *let); /* false: nothing was printed */
 void emit_cast_to(Emit *e, const char *type, const Expr *x, bool index); /* (T)x */
 void emit_cast(Emit *e, DType to, const Expr *x, int around);
 void emit_bitcast(Emit *e, const Expr *x);

@@ -108,6 +108,7 @@ void emit_cast_to(Emit *e, const char *type, const Expr *x, bool index)
 }
 
 static void emit_offset(Emit *e, const Buffer *b, const Expr *at);
+static void emit_number_bits(Emit *e, const Expr *x, const char *type);
 
 /* Whether every value of x, an integer, is a number of the narrow type as it is. */
 static bool fits_mantissa(const Emit *e, DType to, const Expr *x)
@@ -196,20 +197,77 @@ static void emit_bits(Emit *e, const Expr *load)
     cast_close(e);
 }
 
+/* Whether a load gives what is stored, or a constant. */
+static bool is_element(const Emit *e, DType t, const Expr *x)
+{
+    return x->op == EX_LOAD && x->type == t && x->u.buf->type == t && t != DT_TF32 &&
+           x->u.buf->scope != MEM_VAR && (dtype_bits(t) >= 8 || !e->say->strict) &&
+           (!x->guarded || x->kid[2]->op == EX_FLOAT);
+}
+
+/* Whether what is stored of x, a number of the narrow type, can be had without its value. */
+static bool is_bits(const Emit *e, DType t, const Expr *x)
+{
+    if (is_element(e, t, x))
+        return true;
+    if (!e->say->half_ops || x->type != t || x->lanes != 1 || dtype_bits(t) < 8 || t == DT_TF32)
+        return false;
+    switch (x->op) {
+    case EX_VAR:
+        return e->halves && map_has(e->halves, x->u.var);
+    case EX_FLOAT:
+        return dtype_bits(t) == 16 || x->u.f == 0;
+    case EX_BITCAST:
+        return dtype_is_int((DType)x->kid[0]->type);
+    case EX_IF:
+    case EX_SELECT:
+        return is_bits(e, t, x->kid[1]) && is_bits(e, t, x->kid[2]);
+    default:
+        return is_half_op(e, x);
+    }
+}
+
+/* What is_bits found. */
+static void emit_narrow_bits(Emit *e, DType t, const Expr *x)
+{
+    switch (x->op) {
+    case EX_LOAD:
+        str_puts(e->out, x->guarded ? "(" : "");
+        emit_bits(e, x);
+        str_puts(e->out, x->guarded ? ")" : "");
+        break;
+    case EX_VAR:
+        str_puts(e->out, map_get(e->halves, x->u.var));
+        break;
+    case EX_FLOAT:
+        cast_open(e, e->say->storage_type(t));
+        str_printf(e->out, "%llu", (unsigned long long)num_encode(t, x->u.f));
+        cast_close(e);
+        break;
+    case EX_BITCAST:
+        emit_number_bits(e, x->kid[0], e->say->storage_type(t));
+        break;
+    case EX_IF:
+    case EX_SELECT:
+        str_putc(e->out, '(');
+        emit_at(e, x->kid[0], true, OF_AND);
+        str_puts(e->out, " ? ");
+        emit_narrow_bits(e, t, x->kid[1]);
+        str_puts(e->out, " : ");
+        emit_narrow_bits(e, t, x->kid[2]);
+        str_putc(e->out, ')');
+        break;
+    default:
+        emit_half_op(e, x);
+    }
+}
+
 /* Arithmetic on halves alone, as they lie in memory: an instruction does it as a whole. */
 bool is_half_op(const Emit *e, const Expr *x)
 {
-    if (!e->say->half_ops || x->type != DT_F16 || x->lanes != 1 ||
-        (x->op != EX_ADD && x->op != EX_SUB && x->op != EX_MUL))
-        return false;
-    for (int i = 0; i < 2; i++) {
-        const Expr *y = x->kid[i];
-        bool bits = y->op == EX_LOAD && !y->guarded && y->u.buf->scope != MEM_VAR &&
-                    y->u.buf->type == DT_F16;
-        if (!bits && !is_half_op(e, y))
-            return false;
-    }
-    return true;
+    return e->say->half_ops && x->type == DT_F16 && x->lanes == 1 &&
+           (x->op == EX_ADD || x->op == EX_SUB || x->op == EX_MUL) &&
+           is_bits(e, DT_F16, x->kid[0]) && is_bits(e, DT_F16, x->kid[1]);
 }
 
 void emit_half_op(Emit *e, const Expr *x)
@@ -220,9 +278,31 @@ void emit_half_op(Emit *e, const Expr *x)
     str_printf(e->out, "tl_%s_f16(", name);
     for (int i = 0; i < 2; i++) {
         str_puts(e->out, i ? ", " : "");
-        x->kid[i]->op == EX_LOAD ? emit_bits(e, x->kid[i]) : emit_half_op(e, x->kid[i]);
+        emit_narrow_bits(e, DT_F16, x->kid[i]);
     }
     str_putc(e->out, ')');
+}
+
+/* Of a name for a narrow number: "const uint16_t v_bits = …; const float v = value of v_bits".
+ * The compiler drops the one that nobody reads. */
+bool emit_let_bits(Emit *e, const Stmt *let)
+{
+    const Var *v = let->u.let.var;
+    const Expr *value = let->u.let.value;
+    const char *n = narrow_name(v->type);
+
+    if (!e->halves || !n || !is_bits(e, v->type, value))
+        return false;
+    const char *name = name_for(e->names, let, arena_printf(e->arena, "%s_bits", var_name(e, v)));
+    emit_indent(e);
+    emit_form(e, e->say->constant, e->say->storage_type(v->type), name);
+    emit_narrow_bits(e, v->type, value);
+    str_puts(e->out, ";\n");
+    map_set(e->halves, v, (void *)name);
+    emit_bind(e, v, NULL);
+    str_printf(e->out, "tl_%s_to_f32(%s);\n", n, name);
+    e->converts = true;
+    return true;
 }
 
 /* Of a value that was not just computed: those may have infinities, which an 8-bit type keeps only
@@ -243,14 +323,8 @@ void emit_stored(Emit *e, DType t, const Expr *value)
     bool exact = t == DT_TF32 && value->op == EX_CAST && float_fits(t, (DType)value->kid[0]->type);
     const char *n = once && exact ? NULL : narrow_name(t);
 
-    if (once && is_half_op(e, value)) {
-        emit_half_op(e, value);
-        return;
-    }
-    if (once && n && t != DT_TF32 && value->op == EX_LOAD && value->u.buf->scope != MEM_VAR &&
-        (dtype_bits(t) >= 8 || !e->say->strict) &&
-        (!value->guarded || value->kid[2]->op == EX_FLOAT)) {
-        emit_bits(e, value);
+    if (once && n && value->op != EX_FLOAT && is_bits(e, t, value)) {
+        value->op == EX_LOAD ? emit_bits(e, value) : emit_narrow_bits(e, t, value);
         return;
     }
     if (n)

@@ -57,6 +57,9 @@ void emit_know_ranges(Emit *e, const Kernel *k)
     e->facts = facts_new(e->ir);
     e->loaded = NEW(e->arena, Map);
     map_init(e->loaded, e->arena);
+    e->halves = e->say->half_ops ? NEW(e->arena, Map) : NULL;
+    if (e->halves)
+        map_init(e->halves, e->arena);
     for (int i = 0; e->func && i < e->func->dims.n; i++)
         facts_assume(e->facts,
                      expr_binary(e->ir, EX_GE, expr_var(e->ir, e->func->dims.at[i]), zero));
@@ -185,6 +188,8 @@ static void emit_let(Emit *e, const Stmt *s)
     const Var *v = s->u.let.var;
 
     if (e->seen && !map_has(e->seen, v))
+        return;
+    if (emit_let_bits(e, s))
         return;
     emit_bind(e, v, NULL);
     emit_value(e, emit_truth(e, s->u.let.value));

@@ -31,14 +31,14 @@ def main(x: T.Tensor((64, 32), "float16"), y: T.Tensor((64, 32), "float16"), z: 
 #     __align__(16) uint16_t v_1[8];
 #     *(uint4 *)v_1 = (tx % 4 >= 2) ? *(const uint4 *)&x[tx * 8 - 16] : uint4{};
 #     __align__(16) uint16_t v_2[8];
-#     v_2[0] = tl_f32_to_f16((tx % 4 < 2 ? tl_f16_to_f32(v[0]) : tl_f16_to_f32(v_1[0])));
-#     v_2[1] = tl_f32_to_f16((tx % 4 < 2 ? tl_f16_to_f32(v[1]) : tl_f16_to_f32(v_1[1])));
-#     v_2[2] = tl_f32_to_f16((tx % 4 < 2 ? tl_f16_to_f32(v[2]) : tl_f16_to_f32(v_1[2])));
-#     v_2[3] = tl_f32_to_f16((tx % 4 < 2 ? tl_f16_to_f32(v[3]) : tl_f16_to_f32(v_1[3])));
-#     v_2[4] = tl_f32_to_f16((tx % 4 < 2 ? tl_f16_to_f32(v[4]) : tl_f16_to_f32(v_1[4])));
-#     v_2[5] = tl_f32_to_f16((tx % 4 < 2 ? tl_f16_to_f32(v[5]) : tl_f16_to_f32(v_1[5])));
-#     v_2[6] = tl_f32_to_f16((tx % 4 < 2 ? tl_f16_to_f32(v[6]) : tl_f16_to_f32(v_1[6])));
-#     v_2[7] = tl_f32_to_f16((tx % 4 < 2 ? tl_f16_to_f32(v[7]) : tl_f16_to_f32(v_1[7])));
+#     v_2[0] = (tx % 4 < 2 ? v[0] : v_1[0]);
+#     v_2[1] = (tx % 4 < 2 ? v[1] : v_1[1]);
+#     v_2[2] = (tx % 4 < 2 ? v[2] : v_1[2]);
+#     v_2[3] = (tx % 4 < 2 ? v[3] : v_1[3]);
+#     v_2[4] = (tx % 4 < 2 ? v[4] : v_1[4]);
+#     v_2[5] = (tx % 4 < 2 ? v[5] : v_1[5]);
+#     v_2[6] = (tx % 4 < 2 ? v[6] : v_1[6]);
+#     v_2[7] = (tx % 4 < 2 ? v[7] : v_1[7]);
 #     *(uint4 *)&y[tx * 8] = *(const uint4 *)v_2;
 #     // T.copy(z, a)  wide_choice.py:16
 #     __align__(16) uint16_t v_3[8];
