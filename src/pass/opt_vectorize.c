@@ -26,6 +26,7 @@ typedef struct {
     int64_t apart; /* iterations from lane to lane */
     int draws;     /* calls in its body that give a random number */
     Map drawn;     /* the name each gives -> the lanes' names */
+    VEC(const Expr *) sure; /* loads that are made whatever a choice takes */
     bool bad;
     bool wide; /* some access of memory is */
 } Vectors;
@@ -185,27 +186,53 @@ static const Expr *vector_load(Vectors *v, const Expr *x)
                              lanes_of(v, vector_of(v, x->kid[2])));
 }
 
+/* Of a value: the loads that no choice in it can leave out. */
+static void see_sure(Vectors *v, const Expr *x)
+{
+    bool may_stop = x->op == EX_IF || x->op == EX_AND || x->op == EX_OR;
+
+    if (x->op == EX_LOAD && in_memory(x->u.buf))
+        vec_push(v->ir->arena, &v->sure, x);
+    for (int i = 0; i < (may_stop || x->op == EX_LOAD ? 1 : x->nkid); i++)
+        if (x->op != EX_LOAD || !x->guarded)
+            see_sure(v, x->kid[i]);
+}
+
+static bool is_sure(const Vectors *v, const Expr *load)
+{
+    for (int i = 0; i < v->sure.n; i++)
+        if (v->sure.at[i] == load)
+            return true;
+    return false;
+}
+
 enum { RISK_LOAD = 1, RISK_DIVISION = 2 };
+
+typedef struct {
+    const Vectors *v;
+    int found;
+} Risks;
 
 static bool see_risk(const Expr *x, void *arg)
 {
+    Risks *r = arg;
     int64_t by;
 
-    if (x->op == EX_LOAD && in_memory(x->u.buf))
-        *(int *)arg |= RISK_LOAD;
+    if (x->op == EX_LOAD && in_memory(x->u.buf) && !is_sure(r->v, x))
+        r->found |= RISK_LOAD;
     if ((x->op == EX_FLOORDIV || x->op == EX_FLOORMOD || x->op == EX_TRUNCDIV ||
          x->op == EX_TRUNCMOD) && (!expr_is_int(x->kid[1], &by) || by == 0 || by == -1))
-        *(int *)arg |= RISK_DIVISION;
+        r->found |= RISK_DIVISION;
     return true;
 }
 
 /* Why not both sides of a choice may be evaluated, whichever is taken. */
-static int risks(const Expr *x)
+static int risks(const Vectors *v, const Expr *x)
 {
-    int risk = 0;
-    expr_visit(x->kid[1], see_risk, &risk);
-    expr_visit(x->kid[2], see_risk, &risk);
-    return risk;
+    Risks r = {v, 0};
+    expr_visit(x->kid[1], see_risk, &r);
+    expr_visit(x->kid[2], see_risk, &r);
+    return r.found;
 }
 
 static const Expr *guard_load(Ir *ir, const Expr *x, void *arg)
@@ -225,7 +252,7 @@ static const Expr *vector_choice(Vectors *v, const Expr *x)
     Ir *ir = v->ir;
     const Expr *cond = even_cond(v, x->kid[0]), *no = expr_unary(ir, EX_NOT, x->kid[0]), *side[2];
 
-    if (!cond || (risks(x) & RISK_DIVISION)) {
+    if (!cond || (risks(v, x) & RISK_DIVISION)) {
         v->bad = true;
         return x;
     }
@@ -252,23 +279,26 @@ static const Expr *vector_of(Vectors *v, const Expr *x)
         if (first)
             return expr_ramp(v->ir, first, expr_const(v->ir, (DType)x->type, step), (int)v->width);
     }
-    if (x->op == EX_IF && risks(x))
+    if (x->op == EX_IF && risks(v, x))
         return vector_choice(v, x);
     if (x->op == EX_IF)
         x = expr_select(v->ir, x->kid[0], x->kid[1], x->kid[2]);
-    if (x->nkid == 0 || x->nkid > 3 || x->op == EX_ADDR || x->op == EX_EXTERN ||
-        x->op == EX_BITCAST) {
+    bool parts = x->op == EX_BITCAST && dtype_bits(x->type) != dtype_bits(x->kid[0]->type);
+    if (x->nkid == 0 || x->nkid > 3 || x->op == EX_ADDR || x->op == EX_EXTERN || parts) {
         v->bad = true;
         return x;
     }
     for (int i = 0; i < x->nkid; i++)
         kid[i] = lanes_of(v, vector_of(v, x->kid[i]));
+    if (x->op == EX_BITCAST && !v->bad)
+        return expr_bitcast(v->ir, (DType)x->type, (int)v->width, kid[0]);
     return v->bad ? x : expr_with_kids(v->ir, x, kid);
 }
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
 static const Stmt *vector_stmt(Vectors *v, const Stmt *s);
+static const Stmt *vector_inner(Vectors *v, const Stmt *s);
 
 static bool has_pairs(const Vectors *v, DType t)
 {
@@ -285,6 +315,7 @@ static const Stmt *vector_store(Vectors *v, const Stmt *s)
         v->bad = true;
         return s;
     }
+    see_sure(v, s->u.store.value);
     const Expr *value = lanes_of(v, vector_of(v, s->u.store.value));
     /* Registers take two narrow floats at a time. */
     DType t = s->u.store.buf->type;
@@ -398,13 +429,24 @@ static const Stmt *vector_block(Vectors *v, const Stmt *s)
             n += draw_lanes(v, s, list + n);
         if (stmt_is_fact(t) || is_draw(t))
             continue;
-        if (t->kind == ST_LET && keeps_value(s, i))
-            map_set(&lets, t->u.let.var,
-                    (void *)expr_subst_map(v->ir, t->u.let.value, &lets, NULL));
-        else
-            list[n++] = vector_stmt(v, lets.n ? stmt_subst_map(v->ir, t, &lets, NULL) : t);
+        if (t->kind == ST_LET && keeps_value(s, i)) {
+            const Expr *value = expr_subst_map(v->ir, t->u.let.value, &lets, NULL);
+            see_sure(v, value);
+            map_set(&lets, t->u.let.var, (void *)value);
+        } else {
+            list[n++] = vector_inner(v, lets.n ? stmt_subst_map(v->ir, t, &lets, NULL) : t);
+        }
     }
     return stmt_block(v->ir, s->span, n, list);
+}
+
+/* What is surely loaded in a statement is not for the next. */
+static const Stmt *vector_inner(Vectors *v, const Stmt *s)
+{
+    int sure = v->sure.n;
+    const Stmt *made = vector_stmt(v, s);
+    v->sure.n = sure;
+    return made;
 }
 
 static const Stmt *vector_stmt(Vectors *v, const Stmt *s)
@@ -421,8 +463,8 @@ static const Stmt *vector_stmt(Vectors *v, const Stmt *s)
         const Expr *cond = even_cond(v, s->u.branch.cond);
         const Stmt *orelse = s->u.branch.orelse;
         if (cond)
-            return stmt_if(v->ir, s->span, cond, vector_stmt(v, s->u.branch.then),
-                           orelse ? vector_stmt(v, orelse) : NULL);
+            return stmt_if(v->ir, s->span, cond, vector_inner(v, s->u.branch.then),
+                           orelse ? vector_inner(v, orelse) : NULL);
     }
     v->bad = true;
     return s;
@@ -459,6 +501,7 @@ static const Stmt *widest_apart(Vectors *v, const Stmt *s, int64_t n)
         facts_range(v->facts, q, num(v, 0), num(v, n / v->width));
         v->q = expr_var(ir, q);
         v->bad = v->wide = false;
+        v->sure.n = 0;
         map_init(&v->drawn, ir->arena);
         const Stmt *body = vector_stmt(v, s->u.loop.body);
         facts_pop(v->facts, mark);
