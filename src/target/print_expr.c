@@ -347,11 +347,32 @@ static bool is_plain_count(const Emit *e, const Expr *count, bool wide)
 
 /* By any count: one that is negative or not below the width leaves no bit of a left shift and
  * the sign of a right one. */
+/* The bits of a small unsigned number as a signed one, to the right: in a word two shifts do both,
+ * where a cast between would first be a number of its own.  False: it is not that. */
+static bool emit_signed_part(Emit *e, const Expr *x, int around)
+{
+    const Expr *part = x->kid[0], *from = part->op == EX_BITCAST ? part->kid[0] : NULL;
+    int bits = dtype_bits((DType)x->type);
+    int64_t by;
+
+    if (!e->say->half_ops || x->op != EX_SHR || !from || (x->type != DT_I8 && x->type != DT_I16) ||
+        !dtype_is_unsigned((DType)from->type) || dtype_bits((DType)from->type) != bits ||
+        from->lanes != 1 || !expr_is_int(x->kid[1], &by) || by < 0 || by >= bits)
+        return false;
+    str_puts(e->out, around > LOOSE ? "((int32_t)((uint32_t)" : "(int32_t)((uint32_t)");
+    emit_expr(e, from);
+    str_printf(e->out, " << %d) >> %d", 32 - bits, 32 - bits + (int)by);
+    str_puts(e->out, around > LOOSE ? ")" : "");
+    return true;
+}
+
 static void emit_shift(Emit *e, const Expr *x, int around)
 {
     DType t = (DType)x->type;
     bool wide = is_wide(e, t), left = x->op == EX_SHL;
 
+    if (emit_signed_part(e, x, around))
+        return;
     if (is_plain_count(e, x->kid[1], wide)) {
         const Expr *kid[] = {x->kid[0], x->kid[1]};
         if (e->say->strict) {
