@@ -43,6 +43,7 @@ typedef struct {
     const char *select;    /* condition, if so, if not: "($0 ? $1 : $2)" */
     const char *drop;      /* before an expression whose value nobody wants: "(void)" */
     bool wraps;            /* its own integer arithmetic wraps; false: by way of unsigned */
+    const char *pair;      /* makes one of two words, for 64-bit integers; NULL: it has none */
     bool part_atomics;     /* atomics on 16-bit floats and narrow integers in words by itself */
     bool eager;            /* conditions are joined as bits: && and || would branch */
     bool strict;           /* no operand is converted by itself; counts of shifts are uint32 */

@@ -71,13 +71,42 @@ const Stmt *legal_bind(Ir *ir, const Stmt *s, void *arg)
     return s;
 }
 
+Buffer *legal_words(Legal *l, Buffer *b)
+{
+    Ir *ir = l->ir;
+    Buffer *w = map_get(&l->bufs, b);
+    const int word = 32;
+
+    if (w)
+        return w;
+    const Expr *n = expr_int(ir, dtype_bits(b->type));
+    for (int d = 0; d < b->rank; d++)
+        n = expr_mul(ir, n, b->shape[d]);
+    n = simplify(ir, l->e->facts, expr_ceildiv(ir, n, expr_int(ir, word)));
+    w = buffer_new(ir, b->name, DT_U32, b->scope, 1, &n, b->span);
+    w->view_of = b;
+    vec_push(l->e->k->arena, &l->e->k->buffers, w);
+    map_set(&l->bufs, b, w);
+    return w;
+}
+
 /* ---- views ----------------------------------------------------------------------------------- */
+
+/* Where all memory is words, elements of any width are found in those. */
+static bool is_worded(const Legal *l)
+{
+    const uint32_t all = LACK_BYTES | LACK_HALVES | LACK_I64;
+    return (l->e->say->lacks & all) == all && l->e->say->pair;
+}
+
+static bool is_same_width(const Buffer *b)
+{
+    return dtype_bits(buffer_root(b)->type) == dtype_bits(b->type);
+}
 
 static void check_buffer(Legal *l, const Buffer *b)
 {
-    const Buffer *root = buffer_root(b);
-
-    if (root->pointer || dtype_bits(root->type) != dtype_bits(b->type))
+    if (buffer_root(b)->pointer || (!is_same_width(b) && !is_worded(l)))
         legal_refuse(l, arena_printf(l->ir->arena, "'%s'", b->name));
 }
 
@@ -100,8 +129,9 @@ static bool check_views(const Stmt *s, void *arg)
     stmt_visit_expr(s, check_view, l);
     if (s->kind == ST_STORE)
         check_buffer(l, s->u.store.buf);
-    if (s->kind == ST_ATOMIC && s->u.atomic.buf->view_of)
-        legal_refuse(l, arena_printf(l->ir->arena, "'%s'", s->u.atomic.buf->name));
+    const Buffer *b = s->kind == ST_ATOMIC ? s->u.atomic.buf : NULL;
+    if (b && buffer_root(b)->type != b->type)
+        legal_refuse(l, arena_printf(l->ir->arena, "'%s'", b->name));
     return true;
 }
 
@@ -113,7 +143,7 @@ static const Expr *as_type(Ir *ir, DType t, const Expr *x)
 static const Expr *load_root(Ir *ir, const Expr *x, void *arg)
 {
     (void)arg;
-    if (x->op != EX_LOAD || !x->u.buf->view_of)
+    if (x->op != EX_LOAD || !x->u.buf->view_of || !is_same_width(x->u.buf))
         return x;
     Buffer *root = (Buffer *)buffer_root(x->u.buf);
     DType t = (DType)x->type;
@@ -131,7 +161,11 @@ static const Expr *load_roots(Ir *ir, const Expr *x, void *arg)
 static const Stmt *store_root(Ir *ir, const Stmt *s, void *arg)
 {
     (void)arg;
-    if (s->kind != ST_STORE || !s->u.store.buf->view_of)
+    if (s->kind == ST_ATOMIC && s->u.atomic.buf->view_of)
+        return stmt_atomic(ir, s->span, s->u.atomic.op, (Buffer *)buffer_root(s->u.atomic.buf),
+                           s->u.atomic.at, s->u.atomic.n, s->u.atomic.value, s->u.atomic.order,
+                           s->u.atomic.bind);
+    if (s->kind != ST_STORE || !s->u.store.buf->view_of || !is_same_width(s->u.store.buf))
         return s;
     Buffer *root = (Buffer *)buffer_root(s->u.store.buf);
     const Expr *value = expr_cast(ir, s->u.store.buf->type, s->u.store.value);
@@ -139,9 +173,45 @@ static const Stmt *store_root(Ir *ir, const Stmt *s, void *arg)
                               s->u.store.guard);
 }
 
-/* A view of as many bits is its tensor, with other numbers for the bits. */
+/* A word of what an address points at, which starts at a word. */
+static const Expr *word_from(Legal *l, const Expr *addr, int i, Buffer **b)
+{
+    Ir *ir = l->ir;
+    const Expr *at = addr->kid[0], *word = expr_const(ir, (DType)at->type, 32);
+
+    *b = dtype_bits(addr->u.buf->type) == 32 && dtype_is_int(addr->u.buf->type)
+             ? addr->u.buf : legal_words(l, addr->u.buf);
+    at = expr_mul(ir, at, expr_const(ir, (DType)at->type, dtype_bits(addr->u.buf->type)));
+    at = expr_add(ir, expr_floordiv(ir, at, word), expr_const(ir, (DType)at->type, i));
+    return simplify(ir, l->e->facts, at);
+}
+
+/* Many bits at once are words one by one; a hint about an address is dropped. */
+static const Stmt *lower_address(Ir *ir, const Stmt *s, void *arg)
+{
+    Legal *l = arg;
+    bool load = stmt_calls(s, INTRIN_WIDE_LOAD);
+    const Stmt *all = NULL;
+
+    if (stmt_calls(s, INTRIN_PREFETCH))
+        return stmt_block(ir, s->span, 0, NULL);
+    if ((!load && !stmt_calls(s, INTRIN_WIDE_STORE)) || !is_worded(l))
+        return s;
+    const Expr *to = s->u.call.arg[0], *from = s->u.call.arg[1], *yes = s->u.call.arg[2];
+    for (int i = 0; i < buffer_static_size(load ? to->u.buf : from->u.buf); i++) {
+        Buffer *src, *dst;
+        const Expr *b = word_from(l, from, i, &src), *a = word_from(l, to, i, &dst);
+        const Expr *x = expr_load(ir, src, &b, 1);
+        x = load ? expr_if(ir, yes, x, expr_zero(ir, (DType)x->type)) : x;
+        all = stmt_seq(ir, all, stmt_store_guarded(ir, s->span, dst, &a, 1, x, load ? NULL : yes));
+    }
+    return all;
+}
+
+/* A view of as many bits is its tensor, with other numbers for the bits; others are words. */
 const Stmt *lower_views(Legal *l, const Stmt *body)
 {
+    body = stmt_map(l->ir, body, lower_address, l);
     stmt_visit(body, check_views, l);
     body = stmt_map_expr(l->ir, body, load_roots, l);
     return stmt_map(l->ir, body, store_root, l);

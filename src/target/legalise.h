@@ -11,6 +11,9 @@ typedef struct {
     Map vars;       /* Var -> the one of 32 bits in its place */
     Map bufs;       /* Buffer -> its view as words */
     Map done;       /* Expr -> what it becomes */
+    bool paired;    /* some 64-bit integer does not fit in 32 bits */
+    Map pairs;      /* Expr -> the pair of words that it is */
+    Map plains;     /* Expr of another type -> the same without 64-bit integers in it */
     Span at;        /* of the statement at hand */
 } Legal;
 
@@ -24,6 +27,15 @@ NORETURN void legal_refuse(Legal *l, const char *what);
 /* A variable of a type that is lowered is one of int32 from here on. */
 const Expr *legal_var(Legal *l, Var *v);
 const Stmt *legal_bind(Ir *ir, const Stmt *s, void *l); /* for stmt_map: what binds such a one */
+
+/* b as words of 32 bits. */
+Buffer *legal_words(Legal *l, Buffer *b);
+
+/* ---- 64-bit integers (legalise_wide.c, legalise_pairs.c) ---- */
+static inline bool is_wide(DType t) { return dtype_is_int(t) && dtype_bits(t) == 64; }
+const Expr *wide_culprit(Legal *l, const Expr *x, bool exact);
+const Expr *wide_narrowed(Legal *l, const Expr *x); /* of one that has no culprit */
+const Stmt *lower_pairs(Legal *l, const Stmt *body);
 
 /* All threads of the block must come by: barriers, and what lanes do together where no hardware has
  * lanes. */

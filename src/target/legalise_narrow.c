@@ -58,24 +58,6 @@ static const Expr *words_at(Legal *l, Buffer *b, const Expr *at, const Expr **sh
     return simplify(ir, l->e->facts, expr_floordiv(ir, at, n));
 }
 
-static Buffer *words_of(Legal *l, Buffer *b)
-{
-    Ir *ir = l->ir;
-    Buffer *w = map_get(&l->bufs, b);
-
-    if (w)
-        return w;
-    const Expr *n = expr_int(ir, 1), *each = expr_int(ir, WORD / dtype_bits(b->type));
-    for (int d = 0; d < b->rank; d++)
-        n = expr_mul(ir, n, b->shape[d]);
-    n = simplify(ir, l->e->facts, expr_ceildiv(ir, n, each));
-    w = buffer_new(ir, b->name, DT_U32, b->scope, 1, &n, b->span);
-    w->view_of = b;
-    vec_push(l->e->k->arena, &l->e->k->buffers, w);
-    map_set(&l->bufs, b, w);
-    return w;
-}
-
 static uint32_t mask_of(DType t)
 {
     return (1u << dtype_bits(t)) - 1;
@@ -132,7 +114,7 @@ static const Expr *lower_load(Legal *l, const Expr *x, const Expr *const *kid)
     if (b->scope == MEM_VAR) /* a variable of the type that values have */
         return is_small(l, b->type) ? expr_cast(ir, DT_I32, x) : x;
     at = words_at(l, b, kid[0], &shift);
-    r = expr_binary(ir, EX_SHR, expr_load(ir, words_of(l, b), &at, 1), shift);
+    r = expr_binary(ir, EX_SHR, expr_load(ir, legal_words(l, b), &at, 1), shift);
     r = decoded(l, b->type, expr_binary(ir, EX_BITAND, r, num(l, DT_U32, mask_of(b->type))));
     return x->guarded ? expr_if(ir, kid[1], r, kid[2]) : r;
 }
@@ -238,7 +220,7 @@ static const Stmt *store_part(Legal *l, const Stmt *s, const Expr *at, const Exp
                               const Expr *guard)
 {
     Ir *ir = l->ir;
-    Buffer *b = s->u.store.buf, *w = words_of(l, b);
+    Buffer *b = s->u.store.buf, *w = legal_words(l, b);
     MemScope scope = buffer_root(b)->scope;
     const Expr *shift;
 
@@ -295,7 +277,7 @@ static const Stmt *store_words(Legal *l, const Stmt *s, int lanes)
         const Expr *at = lower_expr(ir, lane_of(ir, s->u.store.at[0], w * per), l);
         at = settled(l, words_at(l, b, at, &shift));
         settled(l, word);
-        all = stmt_seq(ir, all, stmt_store_guarded(ir, s->span, words_of(l, b), &at, 1, word,
+        all = stmt_seq(ir, all, stmt_store_guarded(ir, s->span, legal_words(l, b), &at, 1, word,
                                                    guard));
     }
     return all;

@@ -1,11 +1,6 @@
-/* legalise_wide.c -- 64-bit integers as 32-bit ones, where what counts of each provably fits; and
- * 64-bit floats, which have no such place. */
+/* legalise_wide.c -- 64-bit integers as 32-bit ones, where what counts of each provably fits;
+ * others are pairs of words (legalise_pairs.c).  And 64-bit floats, which have no such place. */
 #include "target/legalise.h"
-
-static bool is_wide(DType t)
-{
-    return dtype_is_int(t) && dtype_bits(t) == 64;
-}
 
 static bool see_bound(const Stmt *s, void *arg)
 {
@@ -40,31 +35,36 @@ static bool is_low(const Expr *x)
     return dtype_is_int((DType)x->type) && (low >> x->op & 1);
 }
 
-/* exact: all of its value counts, so that it must fit; else its low bits do.  What only its type
- * says the range of cannot be: names from outside, memory, calls. */
-static void check_wide(Legal *l, const Expr *x, bool exact)
+/* What of x keeps it out of 32 bits; NULL: nothing.  exact: all of its value counts, so that it
+ * must fit; else its low bits do.  What only its type says the range of cannot be: names from
+ * outside, memory, calls. */
+const Expr *wide_culprit(Legal *l, const Expr *x, bool exact)
 {
     bool wide = is_wide((DType)x->type), low = is_low(x);
-    static const char seen[2];
+    static const char fits[2];
 
-    if (map_get(&l->done, x) == &seen[1] || (!exact && map_has(&l->done, x)))
-        return;
-    map_set(&l->done, x, (void *)&seen[exact]);
+    if (map_get(&l->done, x) == &fits[1] || (!exact && map_has(&l->done, x)))
+        return NULL;
     if (wide && ((x->op == EX_VAR && !map_has(&l->vars, x->u.var)) || x->op == EX_LOAD ||
-                 x->op == EX_BITCAST || x->op == EX_MATH))
-        refuse_wide(l, x);
+                 x->op == EX_BITCAST || x->op == EX_MATH || x->op == EX_EXTERN))
+        return x;
     if (wide && exact && !bounds_within(bounds_of(l->e->facts, x), INT32_MIN, INT32_MAX))
-        refuse_wide(l, x);
+        return x;
     for (int i = 0; i < x->nkid; i++) {
         bool test = i == 0 && (x->op == EX_SELECT || x->op == EX_IF);
         bool place = i == 0 && (x->op == EX_LOAD || x->op == EX_ADDR);
-        check_wide(l, x->kid[i], test || !(low || place));
+        const Expr *found = wide_culprit(l, x->kid[i], test || !(low || place));
+        if (found)
+            return found;
     }
+    map_set(&l->done, x, (void *)&fits[exact]);
+    return NULL;
 }
 
 typedef struct {
     Legal *l;
     const Stmt *s;
+    const Expr *found; /* what does not fit */
 } WideCheck;
 
 /* Elements of a tensor are fewer than 2^31: of where one is, low bits are enough. */
@@ -75,21 +75,42 @@ static bool check_root(const Expr *x, void *arg)
     bool place = (s->kind == ST_STORE && x == s->u.store.at[0]) ||
                  (s->kind == ST_ATOMIC && x == s->u.atomic.at[0]);
 
-    check_wide(c->l, x, !place && s->kind != ST_LET);
+    if (!c->found)
+        c->found = wide_culprit(c->l, x, !place && s->kind != ST_LET);
     return false;
 }
 
+/* Where the language has pairs of words, what does not fit is left to them. */
 static bool check_stmt(const Stmt *s, void *arg)
 {
     Legal *l = arg;
-    WideCheck c = {l, s};
+    WideCheck c = {l, s, NULL};
     const Buffer *b = s->kind == ST_STORE ? s->u.store.buf : s->kind == ST_ATOMIC ? s->u.atomic.buf
                                                                                   : NULL;
 
+    if (l->paired)
+        return false;
     l->at = s->span;
-    if (b && is_wide(b->type))
-        legal_refuse(l, arena_printf(l->ir->arena, "'%s'", b->name));
     stmt_visit_expr(s, check_root, &c);
+    if (l->e->say->pair)
+        l->paired = c.found || (b && is_wide(b->type));
+    else if (b && is_wide(b->type))
+        legal_refuse(l, arena_printf(l->ir->arena, "'%s'", b->name));
+    else if (c.found)
+        refuse_wide(l, c.found);
+    return !l->paired;
+}
+
+/* Names of numbers that fit are of 32 bits beside pairs, too. */
+static bool see_fitting(const Stmt *s, void *arg)
+{
+    Legal *l = arg;
+
+    if (s->kind == ST_LET && is_wide(s->u.let.var->type) && !wide_culprit(l, s->u.let.value, true))
+        legal_var(l, s->u.let.var);
+    if (s->kind == ST_FOR && is_wide(s->u.loop.var->type) &&
+        !wide_culprit(l, s->u.loop.min, true) && !wide_culprit(l, s->u.loop.extent, true))
+        legal_var(l, s->u.loop.var);
     return true;
 }
 
@@ -108,6 +129,11 @@ static const Expr *narrow(Ir *ir, const Expr *x, void *arg)
 static const Expr *narrow_all(Ir *ir, const Expr *x, void *arg)
 {
     return expr_map(ir, x, narrow, arg);
+}
+
+const Expr *wide_narrowed(Legal *l, const Expr *x)
+{
+    return narrow_all(l->ir, x, l);
 }
 
 static bool check_double(const Expr *x, void *arg)
@@ -139,6 +165,12 @@ const Stmt *lower_wide(Legal *l, const Stmt *body)
 {
     stmt_visit(body, see_bound, l);
     stmt_visit(body, check_stmt, l);
+    if (l->paired) {
+        map_init(&l->vars, l->e->arena);
+        map_init(&l->done, l->e->arena);
+        stmt_visit(body, see_fitting, l);
+        return lower_pairs(l, body);
+    }
     body = stmt_map_expr(l->ir, body, narrow_all, l);
     return stmt_map(l->ir, body, legal_bind, l);
 }
