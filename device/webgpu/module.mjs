@@ -30,6 +30,35 @@ export async function open() {
     return adapter.requestDevice({requiredLimits, requiredFeatures: features});
 }
 
+const PRINT_WORDS = 16384;
+
+/** What threads printed: the number of a line of the text's head, then the words of what it takes. */
+function printed(code, words) {
+    const lines = new Map([...code.matchAll(/^\/\/ tl_print (\d+) (\w*)\.(.*)$/gm)].map(([, n, kinds, texts]) =>
+        [Number(n), {kinds, texts: [...texts.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, t]) =>
+            t.replace(/\\([0-7]{1,3}|.)/g, (_, c) => c === "n" ? "\n" : c === "t" ? "\t" : /^[0-7]/.test(c) ? String.fromCharCode(parseInt(c, 8)) : c))}]));
+    const view = new DataView(words.buffer, words.byteOffset), last = Math.min(words[0], PRINT_WORDS - 1);
+    let at = 1, text = "";
+    while (at <= last && lines.has(words[at])) {
+        const {kinds, texts} = lines.get(words[at++]);
+        const strings = texts.slice(1), values = [...kinds].map((k) => {
+            if (k === "s") return strings.shift();
+            const here = at * 4;
+            at += k === "I" || k === "U" ? 2 : 1;
+            return k === "f" ? view.getFloat32(here, true) : k === "i" ? view.getInt32(here, true)
+                : k === "I" ? view.getBigInt64(here, true) : k === "U" ? view.getBigUint64(here, true) : view.getUint32(here, true);
+        });
+        text += texts[0].replace(/%%|%[-+ #0-9]*(?:\.(\d+))?[hlLzjt]*([a-zA-Z])/g, (spec, digits, how) => {
+            if (spec === "%%") return "%";
+            const v = values.shift();
+            return typeof v !== "number" || !/[fgeFGE]/.test(how) ? /[xX]/.test(how) ? v.toString(16) : String(v)
+                : /f/i.test(how) ? v.toFixed(digits ?? 6) : /e/i.test(how) ? v.toExponential(digits ?? 6) : String(Number(v.toPrecision(digits ?? 6)));
+        });
+    }
+    if (text) console.log(text.replace(/\n$/, ""));
+    if (words[0] >= PRINT_WORDS) console.warn(`what a launch printed was more than ${PRINT_WORDS - 1} words: the rest is lost`);
+}
+
 const built = new WeakMap(); // device -> pipelines by kernel
 
 async function pipelines(device) {
@@ -41,12 +70,13 @@ async function pipelines(device) {
     // Where threads leave the number of an assertion that does not hold, and what it says.
     const flag = Number(code.match(/@binding\((\d+)\) var<storage, read_write> tl_failed:/)?.[1] ?? 0);
     const says = (n) => code.match(new RegExp(`^// tl_failed ${n} "(.*)"$`, "m"))?.[1] ?? "an assertion failed";
-    const made = {flag, says};
+    const prints = Number(code.match(/@binding\((\d+)\) var<storage, read_write> tl_printed:/)?.[1] ?? 0);
+    const made = {flag, says, prints, code};
     for (const [entryPoint, k] of Object.entries(kernels)) {
         const entries = k.bindings.map(([binding, writes]) => (
             {binding, visibility: GPUShaderStage.COMPUTE, buffer: {type: writes ? "storage" : "read-only-storage"}}));
         if (k.scalars.length) entries.push({binding: 0, visibility: GPUShaderStage.COMPUTE, buffer: {type: "uniform"}});
-        if (flag) entries.push({binding: flag, visibility: GPUShaderStage.COMPUTE, buffer: {type: "storage"}});
+        for (const binding of [flag, prints]) if (binding) entries.push({binding, visibility: GPUShaderStage.COMPUTE, buffer: {type: "storage"}});
         const layout = device.createBindGroupLayout({entries});
         const pipeline = await device.createComputePipelineAsync({
             layout: device.createPipelineLayout({bindGroupLayouts: [layout]}), compute: {module, entryPoint}});
@@ -69,9 +99,15 @@ function upload(device, t, v, data) {
 }
 
 function scalars(device, types, values) {
-    const words = new DataView(new ArrayBuffer(padded(types.length * 4)));
-    types.forEach((type, i) => type === "f32" ? words.setFloat32(i * 4, values[i], true)
-        : type === "i32" ? words.setInt32(i * 4, values[i], true) : words.setUint32(i * 4, Number(values[i]), true));
+    const words = new DataView(new ArrayBuffer(padded(types.length * 8)));
+    let at = 0;
+    types.forEach((type, i) => {
+        if (type === "f32") words.setFloat32(at, values[i], true);
+        else if (type === "i64") words.setBigInt64(at, BigInt(values[i]), true);
+        else if (type === "i32") words.setInt32(at, values[i], true);
+        else words.setUint32(at, Number(values[i]), true);
+        at += type === "i64" ? 8 : 4;
+    });
     const buffer = device.createBuffer({size: words.byteLength, usage: GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST});
     device.queue.writeBuffer(buffer, 0, words.buffer);
     return buffer;
@@ -82,7 +118,7 @@ async function prepare(args, device) {
     device ??= await (opened ??= open());
     const v = {};
     for (const name of numbers) {
-        if (typeof args[name] !== "number" && typeof args[name] !== "boolean") throw new Error(`'${name}' must be given`);
+        if (!["number", "boolean", "bigint"].includes(typeof args[name])) throw new Error(`'${name}' must be given`);
         v[name] = args[name];
     }
     const made = await pipelines(device);
@@ -93,10 +129,11 @@ async function prepare(args, device) {
     }
     for (const t of temporaries) at.set(t.binding, upload(device, t, v, null));
     if (made.flag) at.set(made.flag, device.createBuffer({size: 4, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC}));
+    if (made.prints) at.set(made.prints, device.createBuffer({size: PRINT_WORDS * 4, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC}));
     const steps = launches(v).filter((l) => l.grid.every((n) => n > 0)).map((l) => {
         const k = kernels[l.kernel], entries = k.bindings.map(([binding]) => ({binding, resource: {buffer: at.get(binding)}}));
         if (k.scalars.length) entries.push({binding: 0, resource: {buffer: scalars(device, k.scalars, l.scalars)}});
-        if (made.flag) entries.push({binding: made.flag, resource: {buffer: at.get(made.flag)}});
+        for (const binding of [made.flag, made.prints]) if (binding) entries.push({binding, resource: {buffer: at.get(binding)}});
         const {layout, pipeline} = made[l.kernel];
         return {pipeline, group: device.createBindGroup({layout, entries}), grid: l.grid};
     });
@@ -122,13 +159,20 @@ export async function run(args, device) {
         return {t, n, size, stage: call.device.createBuffer({size: Math.max(size, 4), usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST})};
     });
     const flag = call.made.flag && call.device.createBuffer({size: 4, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST});
+    const lines = call.made.prints && call.device.createBuffer({size: PRINT_WORDS * 4, usage: GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST});
     call.device.pushErrorScope("validation");
     submit(call, (encoder) => {
         if (flag) encoder.copyBufferToBuffer(call.at.get(call.made.flag), 0, flag, 0, 4);
+        if (lines) encoder.copyBufferToBuffer(call.at.get(call.made.prints), 0, lines, 0, PRINT_WORDS * 4);
         for (const o of out) if (o.size) encoder.copyBufferToBuffer(call.at.get(o.t.binding), 0, o.stage, 0, o.size);
     });
     const wrong = await call.device.popErrorScope();
     if (wrong) throw new Error(wrong.message);
+    if (lines) {
+        await lines.mapAsync(GPUMapMode.READ);
+        printed(call.made.code, new Uint32Array(lines.getMappedRange()));
+        lines.destroy();
+    }
     if (flag) {
         await flag.mapAsync(GPUMapMode.READ);
         const failed = new Uint32Array(flag.getMappedRange())[0];

@@ -57,6 +57,16 @@ fn tl_pow_i32(a: i32, n: i32) -> i32 {
     return r;
 }
 
+fn tl_pow_u32(a: u32, n: u32) -> u32 {
+    var r = 1u;
+    var b = a;
+    for (var left = n; left > 0u; left = left >> 1u) {
+        if ((left & 1u) != 0u) { r = r * b; }
+        b = b * b;
+    }
+    return r;
+}
+
 // A NaN is told by its bits: comparisons may be thought to have no such operand.
 fn tl_isnan(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u; }
 fn tl_isinf(x: f32) -> bool { return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u; }

@@ -115,8 +115,19 @@ test/kernel/narrow_atomics.py:earlier dtype=uint16
 test/kernel/random_numbers.py:words
 test/kernel/random.py:floats N=64
 test/kernel/copy_types.py src=float32 dst=float4_e2m1fn
---unsupported-here test/kernel/ldmatrix.py:words
---unsupported-here test/kernel/types.py:arithmetic dtype=int64
+test/kernel/ldmatrix.py:words
+test/kernel/types.py:arithmetic dtype=int64
+test/kernel/int_edges.py:pairs dtype=uint32
+test/kernel/int_edges.py:pairs dtype=int64
+test/kernel/wide_values.py:gather
+test/kernel/wide_values.py:floats
+test/kernel/wide_values.py:scalar n=9876543210
+test/kernel/view_layouts.py:wider
+test/kernel/wide_words.py:words dtype=int8 bits=64
+test/kernel/tensor_layouts.py:tile_sums
+test/kernel/warps.py:matches
+test/kernel/warps.py:reductions N=50
+test/kernel/warps.py:lanes N=96
 --unsupported-here test/kernel/types.py:arithmetic dtype=float64
 X
 half -own-halves pack2x16float test/kernel/half_steps.py:adds >>"$log/a"
@@ -131,13 +142,16 @@ lanes() {
         run "$@" -q --target "webgpu -subgroup=$n"
     done | tr '\n' ' '
 }
-for line in "test/kernel/subgroups.py:parts" "test/kernel/subgroups.py:rows" "examples/softmax.py M=9 N=65"; do
+for line in "test/kernel/subgroups.py:parts" "test/kernel/warps.py:matches" "test/kernel/subgroups.py:rows" "examples/softmax.py M=9 N=65"; do
     text=$(lanes $line)
     case $text in
     *PASS*"[webgpu-failed]"* | *"are not 4 that follow each other"*"[webgpu-failed]"*PASS*) echo ok ;;
     *) echo "FAIL $line with subgroups: $text" ;;
     esac
 done >>"$log/a"
+# What threads print: the same lines as on a CPU.
+lines() { run_kernel=$("$tl" run test/kernel/print.py -q --target "$1" 2>&1) && echo "$run_kernel"; }
+[ -n "$(lines cpu)" ] && [ "$(lines cpu)" = "$(lines webgpu)" ] && echo ok >>"$log/a" || echo "FAIL prints: $(lines webgpu)" >>"$log/a"
 says "assertion failed: the tenth block" test/kernel/assert_fails.py N=40 >>"$log/a"
 runs | awk "NR % $every == 7 % $every" | while read -r line; do
     set -f

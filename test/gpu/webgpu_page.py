@@ -26,6 +26,10 @@ PAGES = {
     "attention": ["examples/flash_attention.py", "S=64", "H=1", "D=32"],
     "nonfinite": ["test/kernel/nonfinite.py:arithmetic"],
     "asserts": ["test/kernel/assert_holds.py:main", "N=40"],
+    "wide": ["test/kernel/int_edges.py:pairs", "dtype=int64"],  # 64 bits in pairs of words, in BigInt64Array
+    "views": ["test/kernel/view_layouts.py:narrower"],  # words read as narrower elements
+    "warps": ["test/kernel/warps.py:reductions", "N=50"],  # warps without subgroups
+    "prints": ["test/kernel/print.py"],
     "lanes": ["examples/softmax.py", "M=9", "N=65", "--target", "webgpu -subgroup=4"],  # as many as SwiftShader's have
 }
 ALWAYS = [  # conditions that threads agree on, which Tint has to see; the largest float

@@ -194,9 +194,11 @@ static void put_stmt(Script *s, const Stmt *t)
 /* Floats that JavaScript has no array of are their bits. */
 static const char *array_type(DType t)
 {
-    static const char *const signed_of[] = {"Int8Array", "Int16Array", "Int32Array"};
-    static const char *const bits_of[] = {"Uint8Array", "Uint16Array", "Uint32Array"};
-    int bits = dtype_bits(t), at = bits == 32 ? 2 : bits == 16;
+    static const char *const signed_of[] = {"Int8Array", "Int16Array", "Int32Array",
+                                            "BigInt64Array"};
+    static const char *const bits_of[] = {"Uint8Array", "Uint16Array", "Uint32Array",
+                                          "BigUint64Array"};
+    int bits = dtype_bits(t), at = bits == 64 ? 3 : bits == 32 ? 2 : bits == 16;
 
     if (t == DT_F32 || t == DT_TF32)
         return "Float32Array";
@@ -284,7 +286,9 @@ static void put_kernels(Script *s)
             if (!v)
                 continue;
             str_printf(s->out, "%s\"%s\"", first ? "" : ", ",
-                       v->type == DT_BOOL ? "u32" : wgsl_value_type(v->type));
+                       dtype_bits(v->type) == 64 ? "i64"
+                       : v->type == DT_BOOL      ? "u32"
+                                                 : wgsl_value_type(v->type));
             first = false;
         }
         str_puts(s->out, "], bindings: [");
@@ -306,6 +310,8 @@ static void put_kernels(Script *s)
 static void put_limits(Script *s)
 {
     int64_t bytes = WORKGROUP_BYTES, threads = WORKGROUP_THREADS, buffers = 8;
+    int says = (strstr(s->b->text, "> tl_failed:") != NULL) +
+               (strstr(s->b->text, "> tl_printed:") != NULL);
 
     for (int i = 0; i < s->f->kernels.n; i++) {
         const Kernel *k = s->f->kernels.at[i];
@@ -314,7 +320,7 @@ static void put_limits(Script *s)
             n += k->launch.args.at[j].buf != NULL;
         bytes = MAX(bytes, k->launch.shared_bytes);
         threads = MAX(threads, kernel_launch_threads(k));
-        buffers = MAX(buffers, n);
+        buffers = MAX(buffers, n + says);
     }
     str_printf(s->out, "const limits = {maxComputeWorkgroupStorageSize: %lld, "
                "maxComputeInvocationsPerWorkgroup: %lld, maxComputeWorkgroupSizeX: %lld, "
@@ -355,7 +361,8 @@ static void put_types(Script *s)
             str_printf(s->out, "    %s%s: %s;\n", f->params.at[i].name,
                        s->b->use[i] & 1 ? "" : "?", array_type(f->params.at[i].buf->type));
         else
-            str_printf(s->out, "    %s: number;\n", f->params.at[i].name);
+            str_printf(s->out, "    %s: %s;\n", f->params.at[i].name,
+                       dtype_bits(f->params.at[i].var->type) == 64 ? "number | bigint" : "number");
     for (int i = 0; i < f->dims.n; i++)
         if (!strcmp(given_name(s, f->dims.at[i]), f->dims.at[i]->name))
             str_printf(s->out, "    %s: number;\n", f->dims.at[i]->name);

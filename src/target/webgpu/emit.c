@@ -10,13 +10,15 @@
 
 const char *wgsl_value_type(DType t)
 {
+    if (dtype_is_int(t) && dtype_bits(t) == 64)
+        return "vec2<u32>";
     return dtype_is_float(t) ? "f32" : t == DT_BOOL ? "bool" : dtype_is_unsigned(t) ? "u32" : "i32";
 }
 
-/* Of elements that a word has several of: the word. */
+/* Of elements that a word has several of, or a part of: the word. */
 const char *wgsl_storage_type(DType t)
 {
-    return dtype_bits(t) < 32 ? "u32" : wgsl_value_type(t);
+    return dtype_bits(t) != 32 ? "u32" : wgsl_value_type(t);
 }
 
 static void put_integer(Str *out, DType t, int64_t v)
@@ -78,6 +80,11 @@ static void put_words(Emit *e, const Expr *x)
         str_printf(e->out, ", vec2<u32>(%uu, %uu)", (unsigned)v, (unsigned)((uint64_t)v >> 32));
         return;
     }
+    if (dtype_bits((DType)x->type) == 64) {
+        str_puts(e->out, ", ");
+        emit_loose(e, x);
+        return;
+    }
     bool is_unsigned = dtype_is_unsigned((DType)x->type);
     str_puts(e->out, is_unsigned ? ", vec2<u32>(u32(" : ", tl_words_i32(i32(");
     emit_loose(e, x);
@@ -111,6 +118,10 @@ static void emit_call(Emit *e, const Stmt *s)
         return;
     if (s->u.call.which >= INTRIN_RNG_INIT && s->u.call.which <= INTRIN_RNG_FLOAT) {
         emit_random(e, s);
+        return;
+    }
+    if (wgsl_is_print(s)) {
+        wgsl_print(e, s);
         return;
     }
     if (s->u.call.which == INTRIN_RETURN) {
@@ -201,6 +212,7 @@ static const Dialect dialect = {
     .select = "select($2, $1, $0)",
     .drop = "_ = ",
     .wraps = true,
+    .pair = "vec2<u32>",
     .part_atomics = true,
     .eager = true,
     .strict = true,
@@ -244,7 +256,9 @@ static bool emit_scalars(Wgsl *w, const Kernel *k, const char **name)
     emit_line(e, "struct %s {", type);
     for (int i = 0; i < k->launch.args.n; i++) {
         const Var *v = k->launch.args.at[i].var;
-        if (v)
+        if (v && dtype_bits(v->type) == 64)
+            emit_line(e, "    %s: u32, %s_high: u32,", var_name(e, v), var_name(e, v));
+        else if (v)
             emit_line(e, "    %s: %s,", var_name(e, v),
                       v->type == DT_BOOL ? "u32" : wgsl_value_type(v->type));
     }
@@ -257,7 +271,10 @@ static void take_scalars(Wgsl *w, const Kernel *k, const char *scalars)
 {
     for (int i = 0; i < k->launch.args.n; i++) {
         const Var *v = k->launch.args.at[i].var;
-        if (v)
+        if (v && dtype_bits(v->type) == 64)
+            emit_line(&w->e, "let %s = vec2<u32>(%s.%s, %s.%s_high);", var_name(&w->e, v), scalars,
+                      var_name(&w->e, v), scalars, var_name(&w->e, v));
+        else if (v)
             emit_line(&w->e, "let %s: %s = %s.%s%s;", var_name(&w->e, v), wgsl_value_type(v->type),
                       scalars, var_name(&w->e, v), v->type == DT_BOOL ? " != 0u" : "");
     }
@@ -299,7 +316,7 @@ static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
 {
     Emit *e = &w->e;
     const char *scalars = NULL, *block, *thread;
-    bool lanes = k->machine->lanes > 1 && wgsl_has_lanes(k->body);
+    bool hands = wgsl_has_lanes(k->body), lanes = hands && k->machine->lanes > 1;
 
     e->k = k;
     w->now = u;
@@ -333,6 +350,8 @@ static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
     take_indices(w, k, block, thread);
     if (lanes)
         wgsl_check_lanes(w, k, thread);
+    else if (hands)
+        wgsl_begin_exchange(w, k, thread);
     for (int i = 0; i < k->buffers.n; i++)
         if (map_has(&u->used, k->buffers.at[i]))
             emit_decl(e, k->buffers.at[i]);
@@ -368,10 +387,14 @@ static void put_texts(Wgsl *w, const char *body, const unsigned char *const *fil
         str_puts(out, "var<private> tl_none: u32;\n\n");
     if (strstr(body, "tl_lane"))
         str_puts(out, "var<private> tl_lane: i32;\n\n");
+    if (w->nexchange)
+        str_printf(out, "var<private> tl_thread: u32;\nvar<private> tl_threads: u32;\n"
+                   "var<workgroup> tl_exchange: array<u32, %lld>;\n\n", (long long)w->nexchange);
     if (strstr(out->s + head, "tl_agreed"))
         str_puts(out, "var<workgroup> tl_agreed: i32;\n\n");
     str_puts(out, "/* ---- kernels ---- */\n\n");
     declare_flag(w, out);
+    wgsl_declare_prints(w, out);
     for (int i = 0; hides && i < w->e.func->kernels.n; i++) {
         str_putn(out, body + from, w->start[i] - from);
         put_none(w->e.func->kernels.at[i], w, out);
@@ -389,6 +412,7 @@ static const char *const taken[] = {
 static void prepare(Wgsl *w, Kernel *k, Uses *u)
 {
     w->e.k = k;
+    k->body = wgsl_print_floats(w->e.ir, k->body);
     legalise(&w->e);
     k->body = wgsl_say(&w->e, k->body);
     uses_collect(u, &w->e, k, k->body);
@@ -404,7 +428,10 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
                                                 device_webgpu_convert_wgsl,
                                                 device_webgpu_random_wgsl,
                                                 device_webgpu_agree_wgsl,
-                                                device_webgpu_lanes_wgsl, NULL};
+                                                device_webgpu_lanes_wgsl,
+                                                device_webgpu_wide_wgsl,
+                                                device_webgpu_warp_wgsl,
+                                                device_webgpu_print_wgsl, NULL};
     Arena *a = f->ir->arena;
     const Stmt **lowered = NEWN(a, const Stmt *, f->kernels.n + 1);
     Str body;
@@ -416,6 +443,7 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
     str_init(&body, a);
     str_init(&w.e.decls, a);
     str_init(&w.asserts, a);
+    str_init(&w.prints, a);
     map_init_text(&w.e.routines, a);
     map_init(&w.places, a);
     map_init(&w.atomics, a);
@@ -438,7 +466,7 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
     }
     str_printf(out, "// %s, made by tilelang for %s\n%s", f->name, spec->text,
                spec->half_type && strstr(body.s, "f16") ? "enable f16;\n" : "");
-    if (strstr(body.s, "tl_lane"))
+    if (strstr(body.s, "tl_own_lane"))
         str_printf(out, "enable subgroups; // of %d threads\n", spec->machine.lanes);
     put_texts(&w, body.s, file + !spec->own_halves, out);
 }

@@ -166,9 +166,18 @@ void wgsl_place_shared(Wgsl *w, const Kernel *k)
 
 /* ---- reads and writes ------------------------------------------------------------------------ */
 
+/* NULL: a thread's own array, and of its type. */
 static const Place *place_of(Emit *e, const Buffer *b)
 {
-    return map_get(&wgsl_of(e)->places, buffer_root(b));
+    const Buffer *root = buffer_root(b);
+    const Place *p = map_get(&wgsl_of(e)->places, root);
+    const char *type = type_of(wgsl_of(e), root);
+
+    if (p || b->scope == MEM_VAR || !strcmp(type, type_of(wgsl_of(e), b)))
+        return p;
+    Place *own = NEW(e->arena, Place);
+    *own = (Place){.name = buffer_name(e, root), .type = type, .binding = -1};
+    return own;
 }
 
 static void put_place(Emit *e, const Place *p, const Expr *at)

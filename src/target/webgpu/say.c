@@ -60,13 +60,27 @@ static const Expr *say_math(Ir *ir, const Expr *x)
     return expr_math(ir, x->u.fn, kid, x->nkid);
 }
 
+/* Of uint32 there is no opposite, and the printer's power is one of 64 bits. */
+static const Expr *say_unsigned(Ir *ir, const Expr *x)
+{
+    if (x->op == EX_MATH && x->u.fn == MATH_POW)
+        return expr_extern(ir, DT_U32, "tl_pow_u32", x->kid, 2);
+    if (x->op != EX_NEG)
+        return x;
+    return expr_make(ir, EX_SUB, DT_U32, 1, 2,
+                     (const Expr *[]){expr_const(ir, DT_U32, 0), x->kid[0]});
+}
+
 static const Expr *say(Ir *ir, const Expr *x, void *arg)
 {
-    if (x->op == EX_EXTERN)
+    bool ours = x->op == EX_EXTERN && (!strncmp(x->u.text, "tl_", 3) || strchr(x->u.text, '<'));
+    if (x->op == EX_EXTERN && !ours)
         diag_fail(((Emit *)arg)->k->diag, ((Emit *)arg)->k->span, "'%s' is a function of another "
                   "language than WGSL [unsupported-here]", x->u.text);
     if (!x->nkid || x->lanes != 1)
         return x;
+    if (x->type == DT_U32)
+        return say_unsigned(ir, x);
     bool of_floats = dtype_is_float((DType)x->kid[0]->type);
     bool gives_float = dtype_is_float((DType)x->type);
     if (x->op == EX_CAST && x->type == DT_BOOL && of_floats)

@@ -25,7 +25,10 @@ typedef struct {
     int nbinding; /* of all kernels */
     Str asserts;  /* what T.device_assert says, by number */
     int nassert;
+    Str prints;   /* lines of T.print, by number */
+    int nprint;
     size_t *start; /* by kernel: where its statements begin in the text */
+    int64_t nexchange; /* threads that hand values to each other by way of workgroup memory */
     bool ordered; /* the kernel at hand reads global memory that it writes: barriers order it too */
 } Wgsl;
 
@@ -54,6 +57,13 @@ bool wgsl_is_of_lanes(const Stmt *s);
 bool wgsl_has_lanes(const Stmt *body);
 bool wgsl_lanes(Emit *e, const Stmt *s); /* false: that is not in WGSL */
 void wgsl_check_lanes(Wgsl *w, const Kernel *k, const char *thread);
+void wgsl_begin_exchange(Wgsl *w, Kernel *k, const char *thread); /* without subgroups */
+
+/* ---- prints.c */
+bool wgsl_is_print(const Stmt *s);
+const Stmt *wgsl_print_floats(Ir *ir, const Stmt *body); /* before it is legalised */
+void wgsl_print(Emit *e, const Stmt *s);
+void wgsl_declare_prints(const Wgsl *w, Str *out);
 
 /* ---- half.c */
 void wgsl_see_halves(Wgsl *w, Kernel *k); /* of every kernel, before the first is legalised */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "rt/one_queue.h"
 #include "rt/runtime.h"
+#include "target/webgpu/rt/prints.h"
 #include "target/webgpu/rt/wgpu.h"
 
 enum { BUFFERS_MOST = 1 << 16, ARGS_MOST = 64, WORD = 4, UNIFORM_STEP = 16, OFFSET_BITS = 44 };
@@ -29,7 +30,9 @@ typedef struct Program {
     Function *fn;
     int n;
     int flag;   /* its binding, where threads leave the number of an assertion; 0: there is none */
-    char *text; /* what assertions say, as the emitter left it */
+    int prints; /* likewise, of the lines that threads print */
+    WgpuObject printed;
+    char *text; /* what assertions and prints say, as the emitter left it */
 } Program;
 
 typedef struct { /* a launch, kept to be repeated */
@@ -283,6 +286,23 @@ static void look_at_flag(void)
     take_assertion(p, number);
 }
 
+/* The lines of a launch, once it is over: they are few, and somebody waits for them. */
+static void look_at_prints(const Program *p)
+{
+    const size_t size = PRINT_WORDS * WORD;
+    uint32_t *word = wg.failed ? NULL : calloc(PRINT_WORDS, sizeof *word);
+
+    if (!word)
+        return;
+    read_bytes(word, p->printed, 0, size);
+    if (!wg.failed && word[0]) {
+        prints_show(p->text, word);
+        memset(word, 0, size);
+        wg.QueueWriteBuffer(wg.queue, p->printed, 0, word, size);
+    }
+    free(word);
+}
+
 static int synchronize(void)
 {
     wg.DevicePoll(wg.device, true, NULL);
@@ -299,7 +319,7 @@ static int copy_out(void *to, DevicePtr from, size_t n)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Where the text has its flag of assertions. */
+/* Where the text has its flag of assertions, and what it prints. */
 static void find_flag(Program *p, const char *text)
 {
     static const char last[] = ") var<storage, read_write> tl_failed:";
@@ -307,10 +327,14 @@ static void find_flag(Program *p, const char *text)
 
     while (number > text && number[-1] != '(')
         number--;
+    p->prints = prints_binding(text);
+    if (p->prints)
+        p->printed = make_buffer(PRINT_WORDS * WORD, WGPU_STORAGE | WGPU_COPY_SRC | WGPU_COPY_DST);
+    if (at || p->prints)
+        p->text = strdup(text);
     if (!at)
         return;
     p->flag = atoi(number);
-    p->text = strdup(text);
     if (!wg.flag)
         wg.flag = make_buffer(WORD, WGPU_STORAGE | WGPU_COPY_SRC | WGPU_COPY_DST);
 }
@@ -386,6 +410,8 @@ static int module_unload(Handle module)
         wg.ShaderModuleRelease(p->shader);
     if (wg.asserts == p)
         wg.asserts = NULL;
+    if (p->printed)
+        wg.BufferRelease(p->printed);
     free(p->text);
     free(p->fn);
     free(p);
@@ -418,9 +444,9 @@ static bool has_scalars(const Kernel *k)
     return false;
 }
 
-static WgpuObject make_layout(const Kernel *k, int flag)
+static WgpuObject make_layout(const Kernel *k, const Program *p)
 {
-    WgpuLayoutEntry entry[ARGS_MOST + 1] = {0};
+    WgpuLayoutEntry entry[ARGS_MOST + 3] = {0};
     WgpuGroupLayoutWish wish = {.entry = entry};
 
     if (has_scalars(k))
@@ -434,9 +460,13 @@ static WgpuObject make_layout(const Kernel *k, int flag)
                 .visibility = WGPU_COMPUTE,
                 .buffer = {.type = a->written ? WGPU_BIND_STORAGE : WGPU_BIND_READ}};
     }
-    if (flag)
-        entry[wish.n++] = (WgpuLayoutEntry){.binding = (uint32_t)flag, .visibility = WGPU_COMPUTE,
-                                            .buffer = {.type = WGPU_BIND_STORAGE}};
+    for (int i = 0; i < 2; i++) {
+        int binding = i ? p->prints : p->flag;
+        if (binding)
+            entry[wish.n++] = (WgpuLayoutEntry){.binding = (uint32_t)binding,
+                                                .visibility = WGPU_COMPUTE,
+                                                .buffer = {.type = WGPU_BIND_STORAGE}};
+    }
     return wg.DeviceCreateBindGroupLayout(wg.device, &wish);
 }
 
@@ -444,7 +474,7 @@ static void load_function(Program *p, Function *f, const Kernel *k)
 {
     f->k = k;
     f->of = p;
-    f->layout = make_layout(k, p->flag);
+    f->layout = make_layout(k, p);
     WgpuPipelineLayoutWish all = {.n = 1, .group = &f->layout};
     WgpuPipelineWish wish = {.layout = wg.DeviceCreatePipelineLayout(wg.device, &all),
                              .compute = {.module = p->shader, .entry = text_of(k->launch.symbol)}};
@@ -490,12 +520,17 @@ static Status load(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out, 
 /* Scalars as words of a uniform, in the order of the arguments. */
 static WgpuObject make_scalars(const Kernel *k, void *const *params, uint64_t *size)
 {
-    uint32_t word[ARGS_MOST] = {0};
+    uint32_t word[2 * ARGS_MOST] = {0};
     int n = 0;
 
-    for (int i = 0; i < k->launch.args.n; i++)
-        if (k->launch.args.at[i].var)
-            memcpy(&word[n++], params[i], sizeof *word);
+    for (int i = 0; i < k->launch.args.n; i++) {
+        const Var *v = k->launch.args.at[i].var;
+        if (!v)
+            continue;
+        int words = dtype_bits(v->type) == 64 ? 2 : 1;
+        memcpy(&word[n], params[i], sizeof *word * (size_t)words);
+        n += words;
+    }
     *size = rounded((uint64_t)n * WORD, UNIFORM_STEP);
     WgpuObject b = make_buffer(*size, WGPU_UNIFORM | WGPU_COPY_DST);
     wg.QueueWriteBuffer(wg.queue, b, 0, word, *size);
@@ -505,7 +540,7 @@ static WgpuObject make_scalars(const Kernel *k, void *const *params, uint64_t *s
 static WgpuObject make_group(const Function *f, void *const *params)
 {
     const Kernel *k = f->k;
-    WgpuGroupEntry entry[ARGS_MOST + 1] = {0};
+    WgpuGroupEntry entry[ARGS_MOST + 3] = {0};
     WgpuGroupWish wish = {.layout = f->layout, .entry = entry};
     WgpuObject scalars = NULL;
     uint64_t size;
@@ -527,6 +562,9 @@ static WgpuObject make_group(const Function *f, void *const *params)
     if (f->of->flag)
         entry[wish.n++] = (WgpuGroupEntry){.binding = (uint32_t)f->of->flag, .buffer = wg.flag,
                                            .size = WORD};
+    if (f->of->prints)
+        entry[wish.n++] = (WgpuGroupEntry){.binding = (uint32_t)f->of->prints,
+                                           .buffer = f->of->printed, .size = PRINT_WORDS * WORD};
     WgpuObject group = wg.DeviceCreateBindGroup(wg.device, &wish);
     if (scalars)
         wg.BufferRelease(scalars);
@@ -551,6 +589,9 @@ static int run_list(const void *launches, int n)
     wg.ComputePassEncoderEnd(pass);
     wg.ComputePassEncoderRelease(pass);
     submit(e);
+    for (int i = 0; i < n; i++)
+        if (list[i].f->of->prints)
+            look_at_prints(list[i].f->of);
     return result();
 }
 

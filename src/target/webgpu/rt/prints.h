@@ -1,0 +1,14 @@
+/* prints.h -- lines that kernels print on WebGPU. */
+#ifndef TL_TARGET_WEBGPU_RT_PRINTS_H
+#define TL_TARGET_WEBGPU_RT_PRINTS_H
+
+#include <stdint.h>
+
+enum { PRINT_WORDS = 16384 };
+
+/* The binding that a text has for what it prints; 0: it prints nothing. */
+int prints_binding(const char *text);
+/* Writes what is in the buffer, `word[0]` words after the first one, to stdout. */
+void prints_show(const char *text, const uint32_t *word);
+
+#endif
