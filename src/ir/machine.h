@@ -23,6 +23,7 @@ enum {
     HAS_CUT_FLOAT32 = 1u << 11, /* MMAs of float32 see tfloat32 of it unless told */
     HAS_COUNTED_COPIES = 1u << 19, /* waits by how many copies are in flight, not groups; a copy
                                     * puts what the lanes of a warp bring side by side */
+    HAS_NEST_FETCH = 1u << 28, /* nests that copy are fetched ahead into registers, as copies are */
     HAS_HALF_BYTES = 1u << 18,  /* accesses of many elements of 4 bits */
     HAS_FLOAT8_FNUZ = 1u << 16, /* its 8-bit floats have one zero and no infinities */
     HAS_PACKED_K = 1u << 17,    /* lanes load operands of MMAs by themselves: k_pack, and

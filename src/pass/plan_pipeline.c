@@ -603,9 +603,8 @@ static bool plan_by_hand(const Stmt *s, void *arg)
     if (!t->how->own_loops)
         return true;
     const char *why = mechanism_why(p);
-    /* What such a copy reports to counts threads and bytes, not copies. */
-    if (!why && kernel_has(p->k, HAS_COUNTED_COPIES))
-        why = "copies in flight are waited for by their number, which the kernel does not know";
+    if (!why && s->u.tile.narg && kernel_has(p->k, HAS_COUNTED_COPIES))
+        why = "what it reports to counts threads and bytes, not copies in flight";
     int bytes = why ? 0 : copy_async_bytes(p->k, p->facts, p->how, s);
     if (bytes == 0) {
         t->why = why ? why : too_narrow(p);

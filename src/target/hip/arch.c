@@ -65,7 +65,7 @@ static void machine_of(Machine *m, int at)
 {
     *m = (Machine){
         .has = HAS_THREADS | HAS_BLOCK_VOTES | HAS_VECTORS | HAS_HALF_BYTES | HAS_PACKED_K |
-               (arch_table[at].level < CDNA4 ? HAS_FLOAT8_FNUZ : HAS_SCALED_MMA) |
+               HAS_NEST_FETCH | (arch_table[at].level < CDNA4 ? HAS_FLOAT8_FNUZ : HAS_SCALED_MMA) |
                (arch_table[at].copy ? HAS_ASYNC_COPY | HAS_COUNTED_COPIES : 0),
         .level = arch_table[at].level,
         .specific = true,

@@ -247,8 +247,9 @@ static void see_call(Counts *c, const Stmt *s, Issued *at)
     map_set(&c->most, s, (void *)(old ? MIN(old, (intptr_t)most + 1) : (intptr_t)most + 1));
 }
 
-/* A loop that only issues does so as often as it runs; around one that closes groups, what an
- * iteration may begin with is the least that it and those before left. */
+/* A loop that only issues does so as often as it runs, and a short one is followed to its end;
+ * around others that close groups, what an iteration may begin with is the least that it and those
+ * before left. */
 static void walk_loop(Counts *c, const Stmt *s, const Stmt *body, Issued *at)
 {
     int64_t extent = 0;
@@ -259,6 +260,11 @@ static void walk_loop(Counts *c, const Stmt *s, const Stmt *body, Issued *at)
     if (!memcmp(once.of + 1, at->of + 1, sizeof at->of - sizeof at->of[0]) &&
         once.of[0] >= at->of[0]) {
         at->of[0] += known ? (int)MIN(extent * (once.of[0] - at->of[0]), 1 << 16) : 0;
+        return;
+    }
+    if (known && extent > 0 && extent <= AHEAD_MOST) {
+        for (int64_t i = 0; i < extent; i++)
+            walk(c, body, at);
         return;
     }
     for (bool same = false; !same;) {
