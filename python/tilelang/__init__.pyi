@@ -106,7 +106,7 @@ class JITKernel:
     name: Any
     def print_source_code(self, which: Any = "kernel") -> Any: ...
     def profile(self, *args: Any) -> Any:
-        """What its threads or warps spend their time on; `args` are all its tensors, outputs among them."""
+        """What its threads or warps spend their time on; `args` are as in a call, or all its tensors, outputs among them."""
         ...
     ref_latency: Any
     def register_autograd(self, backward: Any) -> Any:
@@ -736,11 +736,11 @@ def conv(x: Any, weight: Any, stride: Any = 1, padding: Any = 0, dilation: Any =
     ...
 
 def max_pool(x: Any, size: Any, stride: Any = None, padding: Any = 0) -> Any:
-    """Returns the maximum of windows of the last axes."""
+    """Returns the maximum of windows of the last axes, as many as size has numbers."""
     ...
 
 def avg_pool(x: Any, size: Any, stride: Any = None, padding: Any = 0) -> Any:
-    """Returns the mean of windows of the last axes."""
+    """Returns the mean of windows of the last axes, as many as size has numbers."""
     ...
 
 def sort(x: Any, axis: Any = -1, descending: Any = False) -> Any:
