@@ -35,7 +35,7 @@ enum {
     HAS_BF16_DOTS = 1u << 14,   /* sums of products of bfloat16 */
     HAS_TILE_REGS = 1u << 15,   /* both on registers that hold a matrix */
     HAS_SIGNED_DOTS = 1u << 26, /* HAS_BYTE_DOTS where both are signed */
-    HAS_TENSOR_OPERANDS = 1u << 28, /* T.gemm takes parts of tensors too, through tiles */
+    HAS_TENSOR_OPERANDS = 1u << 29, /* T.gemm takes parts of tensors too, through tiles */
     HAS_QUAD_MMA = 1u << 24,    /* MMAs of four times eight lanes */
     HAS_BLOCK_VOTES = 1u << 30, /* barriers that count, and, or what the threads bring */
     HAS_PAIR_DOTS = 1u << 23,   /* both for two rows and two columns at once */
