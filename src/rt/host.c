@@ -173,6 +173,71 @@ Status compiler_run(Arena *a, const Compiler *c, const char *const *flags, int n
     return STATUS_OK;
 }
 
+/* ---- several files --------------------------------------------------------------------------- */
+
+typedef struct {
+    const Compiler *c;
+    const char *const *flags;
+    int nflag;
+    const char *const *texts;
+    const char *const *sources, *const *objects;
+    atomic_bool failed;
+} Files;
+
+static void compile_file(void *arg, int64_t i, int worker)
+{
+    Files *f = arg;
+    Arena *a = atomic_load(&f->failed) ? NULL : arena_new();
+    const char *why;
+    Recover r;
+
+    (void)worker;
+    if (!a)
+        return;
+    if (recover_open(&r) == 0) {
+        if (file_write(a, f->sources[i], f->texts[i], strlen(f->texts[i]), &why) != STATUS_OK ||
+            compiler_run(a, f->c, f->flags, f->nflag, &f->sources[i], 1, f->objects[i], &why) !=
+                STATUS_OK)
+            atomic_store(&f->failed, true);
+        recover_close(&r);
+    } else {
+        atomic_store(&f->failed, true);
+    }
+    arena_free(a);
+}
+
+/* Side by side, as many as there are cores, then linked.  False: what is wrong is told best by
+ * compiling the whole. */
+static bool compile_files(Arena *a, const Compiler *c, const ModuleSpec *s,
+                          const char *const *flags, int nflag, const char *dir, const char *out)
+{
+    const char *const *texts, *why;
+    int n = s->files ? s->files(a, s, &texts) : 0;
+    Pool *pool = n > 1 ? pool_new(MIN(n, cpu_count())) : NULL;
+
+    if (!pool)
+        return false;
+    const char **sources = NEWN(a, const char *, n), **objects = NEWN(a, const char *, n);
+    const char **more = NEWN(a, const char *, nflag + 1);
+    memcpy(more, flags, (size_t)nflag * sizeof *flags);
+    more[nflag] = "-c";
+    for (int i = 0; i < n; i++) {
+        sources[i] = path_join(a, dir, arena_printf(a, "part%d.c", i));
+        objects[i] = path_join(a, dir, arena_printf(a, "part%d.o", i));
+    }
+    Files f = {.c = c, .flags = more, .nflag = nflag + 1, .texts = texts, .sources = sources,
+               .objects = objects};
+    pool_run(pool, n, compile_file, &f);
+    pool_free(pool);
+    bool done = !f.failed &&
+                compiler_run(a, c, flags, nflag, objects, n, out, &why) == STATUS_OK;
+    for (int i = 0; i < n; i++) { /* the folder becomes the entry of the cache */
+        remove(sources[i]);
+        remove(objects[i]);
+    }
+    return done;
+}
+
 /* ---- modules --------------------------------------------------------------------------------- */
 
 static Status module_load(Arena *a, const char *path, Module *m, const char **why)
@@ -210,7 +275,7 @@ static Status build_in(Arena *a, const Compiler *c, const CacheKey *key, const M
     Status st = file_write(a, source, s->source, s->nsource, why);
     double start = now_seconds();
 
-    if (st == STATUS_OK)
+    if (st == STATUS_OK && !compile_files(a, c, s, flags, nflag, dir, out))
         st = compiler_run(a, c, flags, nflag, &source, 1, out, why);
     m->seconds = now_seconds() - start;
     m->compiled = st == STATUS_OK;

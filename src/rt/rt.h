@@ -59,7 +59,7 @@ typedef struct {
 } Module;
 
 /* What a module is made of; all of it that becomes code is in the cache key. */
-typedef struct {
+typedef struct ModuleSpec {
     const char *name;   /* of the kernel, for people */
     const char *source;
     size_t nsource;
@@ -69,6 +69,8 @@ typedef struct {
     bool no_cache;
     const char *file;   /* of a device: what line numbers are said to be of; NULL: by name */
     const char *const *flags; /* instead of compiler_flags, up to a NULL; NULL: those */
+    /* The same as several texts, to be compiled side by side; 0: it stays one.  NULL: no such. */
+    int (*files)(Arena *a, const struct ModuleSpec *s, const char *const **texts);
 } ModuleSpec;
 
 Status module_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *m, const char **why);

@@ -1,5 +1,10 @@
-"""Tensor programs of many operators: what fusing takes grows with them, not with their square."""
+"""Tensor programs of many operators: what fusing takes grows with them, not with their square, and all cores compile
+their kernels."""
 
+import os
+import subprocess
+import sys
+import tempfile
 import time
 import unittest
 
@@ -73,3 +78,62 @@ globals().update(test_tensor.functions(Growth))
 
 if __name__ == "__main__":
     unittest.main()
+
+
+COMPILER = """#!/bin/sh
+[ "$1" = --version ] && exec cc "$@"
+for word; do
+    [ "$word" = -c ] && [ -n "$WHOLE" ] && exit 1
+done
+echo "$*" >>"$LOG"
+exec cc "$@"
+"""
+
+LONG = """import sys
+
+import numpy as np
+
+import tilelang as tl
+
+@tl.tensor_program(target="cpu")
+def long(x, w):
+    for i in range(12):
+        x = tl.softmax(tl.tanh(x * (i + 1.0)) + w[i], axis=-1).swapaxes(-1, -2) * 3.0
+        x = x - tl.cumsum(x, axis=0) * 0.1 if i % 3 == 0 else tl.layer_norm(x, w[i], w[0])
+    return x if len(sys.argv) == 2 else tl.tanh(x @ w.T @ w)
+
+x = np.random.default_rng(0).standard_normal((96, 96)).astype("float32")
+np.save(sys.argv[1], long(x, np.ones((12, 96), "float32")))
+"""
+
+
+class Files(unittest.TestCase):
+    """The text of many kernels is compiled as several files, with the results and the cache of one."""
+
+    def run_long(self, folder, name, *more, **env):
+        cc = os.path.join(folder, "compiler")
+        with open(cc, "w") as f:
+            f.write(COMPILER)
+        os.chmod(cc, 0o755)
+        with open(os.path.join(folder, "long.py"), "w") as f:
+            f.write(LONG)
+        cache, out, log = (os.path.join(folder, name + end) for end in ("", ".npy", ".log"))
+        env = {**os.environ, "CC": cc, "LOG": log, "TILELANG_CACHE_DIR": cache, **env}
+        subprocess.run([sys.executable, os.path.join(folder, "long.py"), out, *more], env=env, check=True)
+        with open(log) as f:
+            said = f.read().splitlines()
+        (entry,) = os.listdir(os.path.join(cache, "kernels"))
+        self.assertEqual(sorted(os.listdir(os.path.join(cache, "kernels", entry))),
+                         ["kernel.c", "kernel.so", "key.txt", "manifest"])
+        return np.load(out), entry, [" -c " in line for line in said]
+
+    def test_files(self):
+        for more in (), ("product",):
+            with self.subTest(more), tempfile.TemporaryDirectory() as folder:
+                parts, key, several = self.run_long(folder, "parts", *more)
+                whole, same, one = self.run_long(folder, "whole", *more, WHOLE="1")
+                self.assertGreater(sum(several), 2)
+                self.assertEqual(several.count(False), 1)  # that links them
+                self.assertEqual(one, [False])
+                self.assertEqual(key, same)
+                np.testing.assert_allclose(parts, whole, rtol=1e-6, atol=1e-6)

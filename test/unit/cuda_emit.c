@@ -91,6 +91,23 @@ static Status compile_text(Arena *a, const char *target, const char *source, Mod
     return nvrtc_run(a, &c, &s, flags, nflag, code, why);
 }
 
+TEST(kernels_of_one_text_are_compiled_side_by_side)
+{
+    Arena *a = arena_new();
+    TargetSpec spec;
+    const char *why;
+    int n, found = 0;
+
+    CHECK(target_parse(a, "cuda -arch=sm_90a", &spec, &why));
+    const char *const *flags =
+        nvrtc_flags(a, &(Compiler){0}, &spec, "--split-compile=0 --whatever", &n);
+    for (int i = 0; i < n; i++)
+        found += !strcmp(flags[i], "--split-compile=0");
+    CHECK(found == 1);
+    CHECK(!strcmp(flags[n - 1], "--no-cache")); /* the last */
+    arena_free(a);
+}
+
 /* Every name of every file of device/cuda at once. */
 static void compile_everything(const char *target)
 {

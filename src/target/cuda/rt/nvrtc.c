@@ -236,6 +236,9 @@ Status nvrtc12_find(Arena *a, Compiler *c, const char **why)
 
 /* ---- compiling ------------------------------------------------------------------------------- */
 
+/* Kernels of one text by as many threads as there are cores; older versions do not know it. */
+static const char side_by_side[] = "--split-compile=0";
+
 /* Flags of the user's that NVRTC knows. */
 static int take_extra(Arena *a, const char *extra, const char **options, int n)
 {
@@ -247,7 +250,7 @@ static int take_extra(Arena *a, const char *extra, const char **options, int n)
         const char *word = arena_strndup(a, extra, len);
         if (!strncmp(word, "-D", 2) || !strncmp(word, "-U", 2) || strstr(word, "fast_math") ||
             strstr(word, "fmad") || strstr(word, "ftz") || strstr(word, "maxrregcount") ||
-            strstr(word, "prec-") || strstr(word, "lineinfo"))
+            strstr(word, "prec-") || strstr(word, "lineinfo") || !strcmp(word, side_by_side))
             options[n++] = word;
         extra += len;
     }
@@ -274,15 +277,31 @@ const char *const *nvrtc_flags(Arena *a, const Compiler *c, const TargetSpec *sp
     return o;
 }
 
+/* Words that an older version does not know are left out, those first that came last. */
+static int compile_program(Arena *a, const NvrtcApi *f, NvrtcProgram p, const char *const *flags,
+                           int nflag)
+{
+    enum { INVALID_OPTION = 5 };
+    const char **known = NEWN(a, const char *, nflag + 1);
+    int n = 0, r = f->nvrtcCompileProgram(p, nflag, flags);
+
+    if (r != INVALID_OPTION)
+        return r;
+    for (int i = 0; i < nflag; i++)
+        if (strcmp(flags[i], side_by_side))
+            known[n++] = flags[i];
+    if (n < nflag)
+        r = f->nvrtcCompileProgram(p, n, known);
+    if (r == INVALID_OPTION && n > 0 && known[n - 1] == no_cache)
+        r = f->nvrtcCompileProgram(p, n - 1, known);
+    return r;
+}
+
 static Status take_results(Arena *a, const NvrtcApi *f, NvrtcProgram p, const ModuleSpec *s,
                            const char *const *flags, int nflag, Module *out, const char **why)
 {
-    enum { INVALID_OPTION = 5 };
     size_t n = 0;
-    int r = f->nvrtcCompileProgram(p, nflag, flags);
-
-    if (r == INVALID_OPTION && nflag > 0 && flags[nflag - 1] == no_cache)
-        r = f->nvrtcCompileProgram(p, nflag - 1, flags);
+    int r = compile_program(a, f, p, flags, nflag);
 
     f->nvrtcGetProgramLogSize(p, &n);
     char *log = NEWN(a, char, n + 1);
@@ -573,6 +592,8 @@ void nvrtc_wishes(const Func *f, Str *out)
 
     if (own)
         str_printf(out, " %s", own);
+    if (f->kernels.n > 1)
+        str_printf(out, " %s", side_by_side);
     if (level >= 0)
         str_printf(out, " --ptxas-options=--register-usage-level=%d", (int)level);
 }
