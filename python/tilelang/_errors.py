@@ -57,7 +57,8 @@ _BASES = {
     SyntaxError: "syntax",
     TypeError: "argument-count argument-name argument-type for-iterable positional-only "
     "buffer-condition operand-types not-a-number not-a-tile not-an-int not-callable "
-    "not-iterable not-indexable unhashable argument-dtype argument-device argument-layout decorator annotation",
+    "not-iterable not-indexable unhashable argument-dtype argument-device argument-layout decorator annotation "
+    "tensor-type",
     ValueError: "missing-annotation init-range ref-argument out-idx out-idx-eager argument-shape "
     "argument-rank argument-stride argument-sign argument-read-only argument-null "
     "unknown-dtype bad-extent kernel-extent dim-value "

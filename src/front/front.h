@@ -405,6 +405,7 @@ typedef struct NameShape {
     int rank;
     const int64_t *shape;
     DType dtype;         /* DT_NONE: not said */
+    const char *strange; /* dtype of an array that is none of ours; NULL: it is one */
     const int64_t *stride; /* in elements; NULL: not said */
     int bits; /* of an element as it is stored; 0: as it is declared */
     const char *const *open; /* of a tensor program: names of extents that stay open, or NULLs;

@@ -126,6 +126,9 @@ static Value called_with(Eval *ev, const AstParam *p, const NameShape *s, DType 
 {
     int64_t shape[TENSOR_RANK];
     Graph *g = ev->graph;
+    if (s->strange)
+        diag_fail(ev->diag, p->span, "'%s' is an array of %s; elements of tensors are floats, "
+                  "integers and bools [tensor-type]", p->name, s->strange);
     for (int d = 0; d < s->rank && d < TENSOR_RANK; d++) {
         shape[d] = s->shape[d];
         if (s->open && s->open[d])

@@ -61,13 +61,24 @@ static Status host_name(Eval *ev, void *data, const char *name, Value *out)
     return answer(t, o, out);
 }
 
+/* A name that a module does not have is told where it stands. */
+static bool is_misspelt(Eval *ev, PyObject *o, const char *name)
+{
+    const char *module = PyModule_Check(o) ? PyModule_GetName(o) : NULL;
+    if (!module || !PyErr_ExceptionMatches(PyExc_AttributeError))
+        return false;
+    diag_error(ev->diag, ev->host_span, "'%s' has nothing called '%s' [no-such-name]", module,
+               name);
+    return true;
+}
+
 static Status host_attr(Eval *ev, void *data, void *foreign, const char *name, Value *out)
 {
     PyTrace *t = trace_now();
     PyObject *o = foreign ? foreign : py.language;
-    (void)ev, (void)data;
+    (void)data;
     PyObject *a = o ? PyObject_GetAttrString(o, name) : NULL;
-    if (!a && (!o || !foreign)) {
+    if (!a && (!o || !foreign || is_misspelt(ev, o, name))) {
         PyErr_Clear();
         return STATUS_USER;
     }

@@ -32,8 +32,11 @@ static void take_arguments(ProgramCall *q, TraceRequest *r)
             open[d] = name == Py_None ? NULL : text_of(q->t, name, NULL);
         }
         one->open = open;
-        if (!dtype_parse(text_of(q->t, PyTuple_GetItem(val, 1), NULL), &one->dtype, &lanes))
+        const char *dtype = text_of(q->t, PyTuple_GetItem(val, 1), NULL);
+        if (!dtype_parse(dtype, &one->dtype, &lanes) || lanes != 1) {
             one->dtype = DT_NONE;
+            one->strange = dtype;
+        }
     }
     r->shapes = s;
 }

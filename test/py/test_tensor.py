@@ -774,6 +774,20 @@ class Programs(unittest.TestCase):
         close(f(x, 4), x * 18, 1e-5)
         close(f(x, 3, flag=False), x, 0)
 
+    def test_names_and_arrays_that_are_none_of_ours(self):
+        x = normal(4)
+        for text, what in (("tl.unknown(x)", "'tilelang' has nothing called 'unknown'"),
+                           ("np.unknown(x)", "'numpy' has nothing called 'unknown'")):
+            with self.assertRaisesRegex(AttributeError, what) as seen:
+                tl.tensor_program(made("import numpy as np\n\ndef f(x):\n    return %s\n" % text), target="cpu")(x)
+            self.assertIn("return %s\n" % text, str(seen.exception))
+            self.assertIn("^~~~~~~~~~", str(seen.exception))
+        double = tl.tensor_program(made("def f(x):\n    return x * 2\n"), target="cpu")
+        for strange in x.astype("complex64"), np.array([None]), np.array(["a"]), np.array([1], "datetime64[s]"):
+            with self.assertRaisesRegex(TypeError, "'x' is an array of .*; elements of tensors are floats") as seen:
+                double(strange)
+            self.assertRegex(str(seen.exception), r"def f\(x\):\n *\| *\^")
+
     def test_tiles_stand_alone_and_errors_have_carets(self):
         @tl.tensor_program
         def f(x, y):

@@ -74,12 +74,6 @@ class Growth(unittest.TestCase):
             test_tensor.close(got, want, 1e-4)
 
 
-globals().update(test_tensor.functions(Growth))
-
-if __name__ == "__main__":
-    unittest.main()
-
-
 COMPILER = """#!/bin/sh
 [ "$1" = --version ] && exec cc "$@"
 for word; do
@@ -137,3 +131,9 @@ class Files(unittest.TestCase):
                 self.assertEqual(one, [False])
                 self.assertEqual(key, same)
                 np.testing.assert_allclose(parts, whole, rtol=1e-6, atol=1e-6)
+
+
+globals().update(test_tensor.functions(Growth, Files))
+
+if __name__ == "__main__":
+    unittest.main()
