@@ -262,10 +262,8 @@ Value do_tensor_sort(BuiltinCall *c)
         build_top(g, &x, &at, axis, n);
         return value_tuple(c->ev, (Value[]){node_value(x), node_value(at)}, 2);
     }
-    Node *place = build_rank(g, x, axis, arg_bool(c, 2));
-    if (is_named(c, "sort"))
-        return node_value(build_sorted(g, x, place, axis, n));
-    return node_value(build_sorted(g, at, place, axis, n));
+    build_order(g, &x, &at, axis, arg_bool(c, 2));
+    return node_value(is_named(c, "sort") ? x : at);
 }
 
 /* ---- random and quantised numbers ------------------------------------------------------------ */

@@ -409,22 +409,32 @@ static Node *with_axis(Graph *g, Node *x, int axis)
     return node_reshape(g, x, x->rank + 1, shape);
 }
 
+/* Of a that came earlier: it stays before b.  NaN is more than all numbers, as in numpy. */
+static Node *stays_before(Graph *g, Node *a, Node *b, bool descending)
+{
+    Node *in_order = build_binary(g, descending ? ELEM_GE : ELEM_LE, a, b);
+    if (!dtype_is_float(a->type))
+        return in_order;
+    return build_binary(g, ELEM_BITOR, in_order,
+                        build_unary(g, ELEM_ISNAN, descending ? a : b));
+}
+
 /* How many stand before it: smaller ones, and equal ones that came earlier. */
-Node *build_rank(Graph *g, Node *a, int axis, bool descending)
+static Node *build_rank(Graph *g, Node *a, int axis, bool descending)
 {
     Node *x = with_axis(g, a, axis + 1), *y = with_axis(g, a, axis);
     Node *at = node_iota(g, DT_I32, a->rank, a->shape, axis);
     Node *i = with_axis(g, at, axis + 1), *j = with_axis(g, at, axis);
-    Node *less = node_elem(g, descending ? ELEM_GT : ELEM_LT, y, x, NULL);
-    Node *same = build_binary(g, ELEM_BITAND, build_binary(g, ELEM_EQ, y, x),
-                              build_binary(g, ELEM_LT, j, i));
+    Node *earlier = build_binary(g, ELEM_LT, j, i);
+    Node *after = build_unary(g, ELEM_NOT, stays_before(g, x, y, descending));
+    Node *before = node_elem(g, ELEM_WHERE, earlier, stays_before(g, y, x, descending), after);
     bool axes[TENSOR_RANK] = {0};
     axes[axis + 1] = true;
-    return node_reduce(g, REDUCE_SUM,
-                       node_cast(g, build_binary(g, ELEM_BITOR, less, same), DT_I32), axes);
+    return node_reduce(g, REDUCE_SUM, node_cast(g, before, DT_I32), axes);
 }
 
-Node *build_sorted(Graph *g, Node *v, Node *place, int axis, int64_t n)
+/* v put in places < n */
+static Node *build_sorted(Graph *g, Node *v, Node *place, int axis, int64_t n)
 {
     int64_t shape[TENSOR_RANK];
     for (int d = 0; d < v->rank; d++)
@@ -461,25 +471,63 @@ static Node *unchunked(Graph *g, Node *x, int axis)
     return node_reshape(g, x, x->rank - 1, shape);
 }
 
+typedef struct {
+    Graph *g;
+    Node *x, *at; /* elements and where they came from */
+    int axis;
+    bool descending;
+} Order;
+
+/* All pairs are compared; the first n of each row remain. */
+static void order_pairs(Order *o, int64_t n)
+{
+    Node *place = build_rank(o->g, o->x, o->axis, o->descending);
+    Node *from = build_sorted(o->g, o->at, place, o->axis, n);
+    o->x = build_sorted(o->g, o->x, place, o->axis, n);
+    o->at = from;
+}
+
+/* What fills up the last chunk is least and came last. */
+static void order_chunks(Order *o, int64_t size)
+{
+    const DType t = o->x->type;
+    const double least = dtype_is_float(t) ? -INFINITY : dtype_min(t);
+    o->x = chunked(o->g, o->x, o->axis, size, least);
+    o->at = chunked(o->g, o->at, o->axis, size, 0);
+    o->axis++;
+}
+
+static void order_unchunk(Order *o)
+{
+    o->axis--;
+    o->x = unchunked(o->g, o->x, o->axis);
+    o->at = unchunked(o->g, o->at, o->axis);
+}
+
+void build_order(Graph *g, Node **x, Node **at, int axis, bool descending)
+{
+    Order o = {g, *x, *at, axis, descending};
+    order_pairs(&o, (*x)->shape[axis]);
+    *x = o.x;
+    *at = o.at;
+}
+
 /* All pairs of a short row; of a long one those of its chunks, whose largest are a shorter row. */
 void build_top(Graph *g, Node **x, Node **at, int axis, int64_t k)
 {
     enum { CHUNK = 256, SHORT = 1024 };
-    const DType t = (*x)->type;
-    const double least = dtype_is_float(t) ? -INFINITY : dtype_min(t);
-    if (extent_is_open(g, (*x)->shape[axis]))
+    Order o = {g, *x, *at, axis, true};
+    if (extent_is_open(g, o.x->shape[axis]))
         diag_fail(g->diag, g->at, "top_k takes chunks of an axis whose extent is known, not %s "
-                  "[tensor-extent]", extent_text(g, (*x)->shape[axis]));
-    while ((*x)->shape[axis] > SHORT && k <= CHUNK / 4 && (*x)->rank + 2 <= TENSOR_RANK) {
-        Node *v = chunked(g, *x, axis, CHUNK, least), *from = chunked(g, *at, axis, CHUNK, 0);
-        Node *place = build_rank(g, v, axis + 1, true);
-        *x = unchunked(g, build_sorted(g, v, place, axis + 1, k), axis);
-        *at = unchunked(g, build_sorted(g, from, place, axis + 1, k), axis);
+                  "[tensor-extent]", extent_text(g, o.x->shape[axis]));
+    while (o.x->shape[axis] > SHORT && k <= CHUNK / 4 && o.x->rank + 2 <= TENSOR_RANK) {
+        order_chunks(&o, CHUNK);
+        order_pairs(&o, k);
+        order_unchunk(&o);
     }
-    Node *place = build_rank(g, *x, axis, true);
-    Node *from = build_sorted(g, *at, place, axis, k);
-    *x = build_sorted(g, *x, place, axis, k);
-    *at = from;
+    order_pairs(&o, k);
+    *x = o.x;
+    *at = o.at;
 }
 
 /* ---- random numbers: Philox 2x32, ten rounds ------------------------------------------------- */

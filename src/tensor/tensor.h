@@ -170,8 +170,8 @@ Node *build_mean(Graph *g, Node *a, const bool *axes);   /* without them */
 Node *build_einsum(Graph *g, const char *spec, Node *a, Node *b); /* b NULL: one operand */
 Node *build_matmul(Graph *g, Node *a, Node *b);
 Node *build_softmax(Graph *g, Node *a, int axis, bool log);
-Node *build_rank(Graph *g, Node *a, int axis, bool descending); /* place of each when sorted */
-Node *build_sorted(Graph *g, Node *v, Node *place, int axis, int64_t n); /* v put in places < n */
+/* x in order along an axis, equal ones as they came, and its positions `at` alike. */
+void build_order(Graph *g, Node **x, Node **at, int axis, bool descending);
 /* x and its positions `at`, both of the k largest along an axis alone, in order. */
 void build_top(Graph *g, Node **x, Node **at, int axis, int64_t k);
 Node *build_argmax(Graph *g, Node *a, int axis, bool least);

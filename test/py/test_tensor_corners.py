@@ -27,8 +27,25 @@ def plain_conv(x, w):
     return np.einsum("ncxyzijk,ocijk->noxyz", seen, w)
 
 
+HOLES = rng.integers(-3, 3, (4, 40)).astype("float32")
+HOLES[1, 3:9:2] = HOLES[2, -4:] = HOLES[3] = np.nan
+HOLES[0, 4], HOLES[1, 2] = np.inf, -np.inf
+LONG_HOLES = rng.integers(-300, 300, (2, 1500)).astype("float32")
+LONG_HOLES[0, 77:1400:300] = np.nan
+
+
+def down(x):
+    """Positions from the largest on, NaN before all."""
+    return np.argsort(np.where(np.isnan(x), -np.inf, -np.where(np.isinf(x), np.sign(x) * 1e9, x)), -1, kind="stable")
+
+
 # parameters: expression; what numpy gives; arguments
 CASES = {
+    "order_nan": ("x: (tl.sort(x), tl.argsort(x), tl.argsort(x, 0), tl.argsort(x, descending=True))",
+                  lambda x: (np.sort(x), np.argsort(x, kind="stable"), np.argsort(x, 0, kind="stable"), down(x)), HOLES),
+    "order_half": ("x: tl.sort(x)", lambda x: np.sort(x), HOLES.astype("float16")),
+    "top_nan": ("x: tl.top_k(x, 9)", lambda x: (np.take_along_axis(x, down(x), -1)[:, :9], down(x)[:, :9]), HOLES),
+    "top_nan_long": ("x: tl.top_k(x, 7)[1]", lambda x: down(x)[:, :7], LONG_HOLES),
     "no_axes": ("x, y: (x * 2 + 1, x * y)", lambda x, y: (x * 2 + 1, x * y), normal(), X),
     "outer": ("x, y: (x + y.T, x * y[0, 0])", lambda x, y: (x + y.T, x * y[0, 0]), normal(5, 1), normal(7, 1)),
     "no_elements": ("x, y: (x * 2, tl.sum(x, axis=0), tl.concatenate([x, y], 0), tl.softmax(x), x @ y.T)",
