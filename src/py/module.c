@@ -236,15 +236,16 @@ static PyObject *ask_target(PyObject *self, PyObject *args)
         return a ? NULL : PyErr_NoMemory();
     }
     if (target_parse(a, text, &s, &why))
-        out = Py_BuildValue("{sssssssssssz si si si sL sL sL sd sd si sz}", "name", s.target->name,
-                            "arch", s.arch, "told", s.told, "said", s.said, "text", s.text,
+        out = Py_BuildValue("{sssssssssssz si si si sL sL sL sd sd si sz sO}", "name",
+                            s.target->name, "arch", s.arch, "told", s.told, "said", s.said, "text", s.text,
                             "runtime", s.runtime, "level", s.machine.level, "lanes",
                             s.machine.lanes, "units", s.machine.units, "shared_block",
                             (long long)s.machine.shared_block, "cache_bytes",
                             (long long)s.machine.cache_bytes, "registers",
                             (long long)s.machine.regs_unit, "clock_ghz", s.machine.clock_ghz,
                             "memory_gbs", s.machine.memory_gbs, "mma_rate", s.machine.mma_rate,
-                            "model", s.machine.model);
+                            "model", s.machine.model, "float8_fnuz",
+                            machine_has(&s.machine, HAS_FLOAT8_FNUZ) ? Py_True : Py_False);
     else
         py_raise_text(TL_EUSER, why);
     arena_free(a);

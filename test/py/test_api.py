@@ -766,3 +766,19 @@ def test_calls_of_a_factory_are_told_apart():
     assert key == ((1, 2, (3,)), None) and tensors == {}
     with raises(TypeError, "argument"):
         f()
+
+
+def test_fp8_type_is_the_default_targets():
+    import os
+
+    from tilelang.language.fp8 import determine_fp8_type
+
+    kept = os.environ.get("TILELANG_DEFAULT_TARGET")
+    try:
+        for target, want in (("hip -mcpu=gfx942", "float8_e4m3fnuz"), ("hip -mcpu=gfx950", "float8_e4m3fn"), ("cpu", "float8_e4m3fn")):
+            os.environ["TILELANG_DEFAULT_TARGET"] = target
+            assert str(determine_fp8_type()) == want, (target, str(determine_fp8_type()))
+        os.environ["TILELANG_DEFAULT_TARGET"] = "hip -mcpu=gfx90a"
+        assert str(determine_fp8_type("e5m2")) == "float8_e5m2fnuz"
+    finally:
+        os.environ.pop("TILELANG_DEFAULT_TARGET") if kept is None else os.environ.update(TILELANG_DEFAULT_TARGET=kept)
