@@ -237,8 +237,8 @@ static PyObject *ask_target(PyObject *self, PyObject *args)
     }
     if (target_parse(a, text, &s, &why))
         out = Py_BuildValue("{sssssssssssz si si si sL sL sL sd sd si sz sO}", "name",
-                            s.target->name, "arch", s.arch, "told", s.told, "said", s.said, "text", s.text,
-                            "runtime", s.runtime, "level", s.machine.level, "lanes",
+                            s.target->name, "arch", s.arch, "told", s.told, "said", s.said, "text",
+                            s.text, "runtime", s.runtime, "level", s.machine.level, "lanes",
                             s.machine.lanes, "units", s.machine.units, "shared_block",
                             (long long)s.machine.shared_block, "cache_bytes",
                             (long long)s.machine.cache_bytes, "registers",
