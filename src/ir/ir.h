@@ -946,6 +946,7 @@ bool vary_expr(Vary *v, const Expr *e);  /* NULL: no */
 bool vary_store(Vary *v, const Stmt *s); /* its value, guard or place */
 /* How many iterations a loop has, or which way a branch goes. */
 bool vary_head(Vary *v, const Stmt *s);
+bool vary_leaves(Vary *v, const Stmt *loop); /* do some threads leave an iteration before others? */
 
 /* ---- print.c, read.c ------------------------------------------------------------------------ */
 

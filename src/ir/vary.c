@@ -42,6 +42,37 @@ bool vary_head(Vary *v, const Stmt *s)
                              : vary_expr(v, s->u.branch.cond);
 }
 
+/* For threads that come to a side of a branch: 1 all of them do, 0 some, -1 none. */
+static int goes(Vary *v, const Stmt *branch, bool side)
+{
+    if (!vary_head(v, branch))
+        return 1;
+    return v->branch && branch->kind == ST_IF ? v->branch(v, branch->u.branch.cond, side) : 0;
+}
+
+/* under: some threads come here without the others. */
+static bool leaves(Vary *v, const Stmt *s, bool under)
+{
+    if (!s || s->kind == ST_FOR || s->kind == ST_WHILE)
+        return false;
+    if (s->kind == ST_BREAK || s->kind == ST_CONTINUE)
+        return under;
+    if (s->kind == ST_IF) {
+        int then = goes(v, s, true), orelse = goes(v, s, false);
+        return (then >= 0 && leaves(v, s->u.branch.then, under || then == 0)) ||
+               (orelse >= 0 && leaves(v, s->u.branch.orelse, under || orelse == 0));
+    }
+    for (int i = 0; i < stmt_nkid(s); i++)
+        if (leaves(v, stmt_kid(s, i), under))
+            return true;
+    return false;
+}
+
+bool vary_leaves(Vary *v, const Stmt *loop)
+{
+    return leaves(v, loop->kind == ST_FOR ? loop->u.loop.body : loop->u.branch.then, false);
+}
+
 static void mark_own(Vary *v, const Region *r, int n)
 {
     for (int i = 0; i < n; i++)
@@ -91,6 +122,7 @@ static void learn_branch(Vary *v, const Stmt *s, bool astray)
     const Stmt *side[2] = {s->u.branch.orelse, s->u.branch.then};
     bool varies = vary_head(v, s);
 
+    astray |= s->kind == ST_WHILE && vary_leaves(v, s);
     for (int i = 1; i >= 0; i--) {
         int who = varies && v->branch && s->kind == ST_IF ? v->branch(v, s->u.branch.cond, i) : 0;
         if (who >= 0)
@@ -148,6 +180,7 @@ static void learn(Vary *v, const Stmt *s, bool astray)
             map_set(&v->vars, s->u.loop.var, v);
             astray = true;
         }
+        astray |= vary_leaves(v, s);
         if (s->u.loop.how == LOOP_PARALLEL)
             learn_nest(v, s, astray);
         else

@@ -51,6 +51,16 @@ static void refuse(GroupWalk *w, const Stmt *around, const Stmt *inner, const ch
     diag_note(w->k->diag, around->span, "this decides which threads come by");
 }
 
+/* What some threads return from; NULL: none has so far. */
+static const Stmt *returns_of(const Stmt *s)
+{
+    const Stmt *found = stmt_calls(s, INTRIN_RETURN) ? s : NULL;
+
+    for (int i = 0; i < stmt_nkid(s) && !found; i++)
+        found = returns_of(stmt_kid(s, i));
+    return found;
+}
+
 static void check_group(GroupWalk *w, const Stmt *s);
 
 static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGroup t, bool known)
@@ -75,6 +85,8 @@ static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGrou
     w->who = known ? t : was;
     check_group(w, part);
     w->who = was;
+    if (!w->arg && s->kind == ST_IF)
+        w->arg = (void *)returns_of(part);
 }
 
 static bool is_of_many_warps(const Stmt *s, void *kernel)
@@ -105,7 +117,8 @@ static void check_around(GroupWalk *w, const Stmt *s)
 {
     ThreadGroup then, orelse;
     bool known[2];
-    bool varies = vary_head(group_vary(w), s);
+    bool varies = vary_head(group_vary(w), s) ||
+                  (s->kind != ST_IF && vary_leaves(group_vary(w), s));
 
     if (s->kind == ST_IF && varies) {
         group_of_branch(w, s->u.branch.cond, &then, &orelse, known);
@@ -199,6 +212,10 @@ static void check_collective(GroupWalk *w, const Stmt *s)
 
     if (w->who.n == 1 || !is_collective(w->k, s))
         return;
+    if (w->arg && kernel_on_warps(w->k)) {
+        refuse(w, w->arg, s, "some of them have returned before");
+        return;
+    }
     Vary inside = *group_vary(w);
     Differs d = {w, &inside, false};
     map_init(&own, w->k->ir->arena);

@@ -1,0 +1,15 @@
+# target: cuda -arch=sm_80
+import tilelang
+import tilelang.language as T
+
+
+@T.prim_func
+def main(A: T.Tensor((64,), "int32"), B: T.Tensor((8, 64), "int32"), C: T.Tensor((64,), "int32")):
+    with T.Kernel(1, threads=64):
+        t = T.get_thread_binding()
+        s = T.alloc_shared((64,), "int32")
+        for i in T.serial(8):
+            T.copy(B[i, 0], s)  # error: tile-threads
+            if A[t] > i:
+                break
+        C[t] = s[63 - t]
