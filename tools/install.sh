@@ -59,6 +59,8 @@ test | full)
     [ "$what" = test ] || sh "$(dirname "$0")/zig.sh" --fetch >/dev/null 2>&1
     # an editor for the language server
     command -v nvim >/dev/null 2>&1 || like="$like neovim"
+    # and what runs another editor's extension
+    command -v node >/dev/null 2>&1 || like="$like nodejs"
     # what starts workers of a search on many machines
     [ "$what" = test ] || command -v mpirun >/dev/null 2>&1 || like="$like openmpi-bin"
     [ "$what" = test ] || command -v slurmd >/dev/null 2>&1 || like="$like slurm-wlm munge"
