@@ -4,6 +4,7 @@
 #   tags    each message tag in src has "## tag" in doc/errors.md and a test: a file under test/
 #           whose text has "[tag]", "tag" in quotes, or "error: tag" and the like
 #           (a file's own name does not count); tags about the machine, below, need none
+#   strays  nothing that a program left behind is in the tree
 #   lines   at most 100 columns
 #   memory  malloc and free only in base, rt, tune, cli and py
 #   exits   the library never ends the process
@@ -48,7 +49,11 @@ find test -type f | xargs cat /dev/null | grep -aoE \
     -e '(error|warning): [a-z][a-z0-9-]+' -e '--warns=[a-z][a-z0-9-]+' -e '\[[a-z][a-z0-9-]+\]' \
     -e "[\"'][a-z][a-z0-9-]+[\"']" | sed -E "s/^.*[ =]//; s/^[^a-z]//; s/[^a-z0-9]\$//" | sort -u >"$work/tested"
 
+roots='\.ci|\.clang-format|\.gitignore|CHANGELOG\.md|CONTRIBUTING\.md|LICENSE|MANIFEST\.in|Makefile|README\.md|pyproject\.toml|setup\.py'
+roots="$roots|bench|device|doc|editors|examples|include|python|src|test|tools|web"
+
 {
+    git ls-files 2>/dev/null | cut -d/ -f1 | sort -u | grep -vxE "$roots" | sed 's/$/: is no part of the tree/'
     comm -23 "$work/tags" "$work/told" | while read -r tag; do
         echo "$(grep "^$tag " "$work/first" | cut -d' ' -f2): [$tag] is not in doc/errors.md"
     done
