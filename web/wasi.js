@@ -227,6 +227,7 @@ async function runWasm(module, {args, env = {}, files = {}, write, tick = () => 
             }
             return 0;
         },
+        path_remove_directory: (dir, at, n) => dirs.delete(path(at, n)) ? 0 : ERRNO.noent,
         path_unlink_file: (dir, at, n) => disk.delete(path(at, n)) ? 0 : ERRNO.noent,
         fd_filestat_set_size: () => ERRNO.nosys,
         path_link: () => ERRNO.nosys,
