@@ -3,7 +3,7 @@
 # verify: :half_copies
 # verify: :two_parts
 # verify: :each_warp --cuda=tile-threads --hip=tile-threads
-# verify: :own_rows --cuda=tile-threads --hip=tile-threads
+# verify: :own_rows
 import tilelang
 import tilelang.language as T
 
