@@ -59,6 +59,10 @@ const Stmt *legal_bind(Ir *ir, const Stmt *s, void *arg)
         return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, s->u.atomic.at,
                            s->u.atomic.n, s->u.atomic.value, s->u.atomic.order,
                            map_get(&l->vars, s->u.atomic.bind));
+    if (s->kind == ST_CALL && s->u.call.bind && map_has(&l->vars, s->u.call.bind))
+        return stmt_call(ir, s->span, s->u.call.which, s->u.call.n, s->u.call.arg,
+                         s->u.call.nregion, s->u.call.region, s->u.call.text,
+                         map_get(&l->vars, s->u.call.bind));
     if (s->kind == ST_LET && map_has(&l->vars, s->u.let.var)) {
         const Expr *x = s->u.let.value;
         bool back = x->op == EX_CAST && x->kid[0]->type == DT_I32; /* to the type of the name */

@@ -305,6 +305,14 @@ static const Stmt *one_by_one(Legal *l, const Stmt *s)
     return all;
 }
 
+/* It comes as it was given. */
+static bool moves_value(const Stmt *s)
+{
+    Intrin which = s->u.call.which;
+    return which == INTRIN_SHFL || which == INTRIN_SHFL_XOR || which == INTRIN_SHFL_DOWN ||
+           which == INTRIN_SHFL_UP;
+}
+
 static const Stmt *lower_store(Ir *ir, const Stmt *s, void *arg)
 {
     Legal *l = arg;
@@ -315,8 +323,11 @@ static const Stmt *lower_store(Ir *ir, const Stmt *s, void *arg)
         legal_refuse(l, arena_printf(ir->arena, "an atomic on '%s'", s->u.atomic.buf->name));
     if (s->kind == ST_ATOMIC && is_lacked(l, s->u.atomic.buf->type) && s->u.atomic.at[0]->lanes > 1)
         return one_by_one(l, s);
-    if (s->kind == ST_CALL && s->u.call.bind && is_small(l, s->u.call.bind->type))
-        legal_refuse(l, arena_printf(ir->arena, "T.%s", intrin_table[s->u.call.which].word));
+    if (s->kind == ST_CALL && s->u.call.bind && is_small(l, s->u.call.bind->type)) {
+        if (!moves_value(s))
+            legal_refuse(l, arena_printf(ir->arena, "T.%s", intrin_table[s->u.call.which].word));
+        legal_var(l, s->u.call.bind);
+    }
     if (s->kind == ST_LET && is_small(l, s->u.let.var->type))
         legal_var(l, s->u.let.var);
     if (s->kind == ST_ATOMIC && s->u.atomic.bind && is_small(l, s->u.atomic.bind->type))

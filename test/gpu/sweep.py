@@ -31,6 +31,7 @@ import sys
 import time
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+WORDS = ""  # more of the target's: -subgroup=8
 WEBGPU = "webgpu -max_num_threads=1024 -max_shared_memory_per_block=32768"  # what lavapipe has
 CPUS = ("armv8", "neoverse", "apple")  # how names of aarch64's levels start
 MORE = {"examples/gemm_dynamic.py": " M=40 N=33 K=50",  # which arguments would say
@@ -101,13 +102,14 @@ def on_amd(tl, arch, run, tag, seconds, text_too):
 
 
 def on_webgpu(tl, arch, run, tag, seconds, text_too):
-    code, text = call([tl, "verify", *run.split(), "-q", "--target", WEBGPU], seconds)
+    target = WEBGPU + WORDS
+    code, text = call([tl, "verify", *run.split(), "-q", "--target", target], seconds)
     why, message = refused_with(text)
     if code == 1 and why in MAY_REFUSE:
         return "refused", "[%s] %s" % (why, message)
     if code:
         return "FAIL", text
-    code, text = call([tl, "verify", *run.split(), "-q", "--sim", "--target", "sim " + WEBGPU], seconds)
+    code, text = call([tl, "verify", *run.split(), "-q", "--sim", "--target", "sim " + target], seconds)
     return ("ok", "") if code == 0 else ("FAIL", "simulated: " + text)
 
 
@@ -174,7 +176,11 @@ def main():
     p.add_argument("--shard", default="0/1", help="runs I, I + N, … of the list, I from 0; 0/0: none, the log is counted")
     p.add_argument("--seconds", type=int, default=300, help="of a processor for one command")
     p.add_argument("--seed", type=int, help="of the order of the runs")
+    p.add_argument("--words", default="", help="after the target's name, on WebGPU: --words=-subgroup=8")
+    p.add_argument("--only", default="", help="runs that contain this text")
     o = p.parse_args()
+    global WORDS
+    WORDS = " " + o.words if o.words else ""
     tl, log = os.path.abspath(o.tl), os.path.abspath(o.log)
     os.chdir(ROOT)
     if o.arch == "gfx950":
@@ -186,11 +192,12 @@ def main():
     elif o.arch.startswith("sm_"):
         if lib := subprocess.check_output(["sh", "tools/nvrtc.sh", "--twelve" if o.arch == "sm_70" else tl], text=True).strip():
             os.environ["TILELANG_NVRTC12" if o.arch == "sm_70" else "TILELANG_NVRTC"] = lib
-    head = "# %s %s" % (o.arch, hashlib.sha1(open(tl, "rb").read()).hexdigest())
+    head = "# %s%s %s" % (o.arch, WORDS, hashlib.sha1(open(tl, "rb").read()).hexdigest())
     judge = on_webgpu if o.arch == "webgpu" else on_amd if o.arch.startswith("gfx") else on_nvidia if o.arch.startswith("sm_") else on_others
     runs = list(dict.fromkeys(list(kernel_runs(o.arch)) + example_runs()))
     if o.seed is not None:
         random.Random(o.seed).shuffle(runs)
+    runs = [r for r in runs if o.only in r[0]]
     found = read_log(log, head)
     shard, shards = map(int, o.shard.split("/"))
     for run, tag in runs[shard::shards] if shards else []:

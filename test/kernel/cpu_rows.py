@@ -14,6 +14,7 @@
 # verify: :one_scalar M=6 N=50
 # verify: :strips M=64 N=300 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
 # verify: :strips M=60 N=300 bm=60 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
+# verify: :strips M=21 N=300 bm=8
 # verify: :strips M=61 N=300 bm=32 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
 # verify: :extremes N=64
 # verify: :extremes N=75

@@ -1,6 +1,12 @@
 # Tiles that fit only because each turn of a loop fills them anew; what is carried is refused on GPUs.
 # verify: :anew K=3 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
 # verify: :anew K=0
+# verify: :anew K=3 R=32
+# verify: :halves K=2 R=32
+# verify: :inner K=2 R=32
+# verify: :stored_in_bulk K=3 R=32
+# verify: :carried K=2 R=32
+# verify: :half_filled K=2 R=32
 # verify: :halves K=2 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
 # verify: :inner K=2 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
 # verify: :stored_in_bulk K=3 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
@@ -13,7 +19,7 @@ R, C = 128, 256  # 128 KiB of float32: two of them do not fit
 
 
 @tilelang.jit
-def anew(K=3):
+def anew(K=3, R=R):
     @T.prim_func
     def main(X: T.Tensor((max(K, 1), R, C), "float32"), Y: T.Tensor((R, C), "float32")):
         with T.Kernel(1, threads=256) as b:
@@ -35,7 +41,7 @@ def anew(K=3):
 
 
 @tilelang.jit
-def halves(K=2):
+def halves(K=2, R=R):
     """Filled in two parts, and by a nest that does not do all its points."""
     @T.prim_func
     def main(X: T.Tensor((K, R, C), "float32"), Y: T.Tensor((R, C), "float32")):
@@ -60,7 +66,7 @@ def halves(K=2):
 
 
 @tilelang.jit
-def inner(K=2):
+def inner(K=2, R=R):
     """One of them is filled once and read in all turns of an inner loop."""
     @T.prim_func
     def main(X: T.Tensor((K, R, C), "float32"), Y: T.Tensor((K, R), "float32")):
@@ -86,7 +92,7 @@ def inner(K=2):
 
 
 @tilelang.jit
-def stored_in_bulk(K=3):
+def stored_in_bulk(K=3, R=R):
     @T.prim_func
     def main(X: T.Tensor((K, R, C), "float32"), Y: T.Tensor((K, R, C), "float32"), Z: T.Tensor((K, R, C), "float32")):
         with T.Kernel(1, threads=128) as b:
@@ -104,7 +110,7 @@ def stored_in_bulk(K=3):
 
 
 @tilelang.jit
-def carried(K=2):
+def carried(K=2, R=R):
     @T.prim_func
     def main(X: T.Tensor((K, R, C), "float32"), Y: T.Tensor((R, C), "float32")):
         with T.Kernel(1, threads=128) as b:
@@ -121,7 +127,7 @@ def carried(K=2):
 
 
 @tilelang.jit
-def half_filled(K=2):
+def half_filled(K=2, R=R):
     """The first turn fills one row more than the others."""
     @T.prim_func
     def main(X: T.Tensor((K, R, C), "float32"), Y: T.Tensor((R, C), "float32")):

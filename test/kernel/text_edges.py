@@ -14,6 +14,7 @@
 # verify: :previous dtype=float16
 # verify: :previous dtype=int8
 # verify: :far --gfx90a=on-chip-bytes --gfx942=on-chip-bytes
+# verify: :far rows=60
 # verify: :adds
 # verify: :adds dtype=float16
 # verify: :adds dtype=float32

@@ -6,6 +6,11 @@
 # verify: :lanes N=96
 # verify: :widths
 # verify: :matches
+# verify: :kinds dtype=int8
+# verify: :kinds dtype=uint16
+# verify: :kinds dtype=float16
+# verify: :kinds dtype=int64
+# verify: :kinds dtype=bool
 import tilelang
 import tilelang.language as T
 
@@ -91,5 +96,18 @@ def matches(N=64):
             Y[0, tx] = T.cast(T.match_any_sync(X[tx]), "int64")
             Y[1, tx] = T.cast(T.match_all_sync(X[tx]), "int64")
             Y[2, tx] = T.cast(T.match_all_sync(bx), "int64")
+
+    return main
+
+
+@tilelang.jit
+def kinds(N=64, dtype="int8"):
+    """Values of every width go from lane to lane."""
+    @T.prim_func
+    def main(X: T.Tensor((N,), dtype), Y: T.Tensor((2, N), dtype)):
+        with T.Kernel(1, threads=N) as bx:
+            tx = T.get_thread_binding()
+            Y[0, tx] = T.shfl_xor(X[tx], 3, width=8)
+            Y[1, tx] = T.shfl_down(X[tx], 1, width=8)
 
     return main

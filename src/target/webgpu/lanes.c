@@ -93,12 +93,15 @@ static const char *type_of(DType t)
 static void put_shuffle(Emit *e, const Stmt *s, const char *fn)
 {
     DType t = (DType)s->u.call.arg[0]->type;
+    bool truth = t == DT_BOOL; /* as a word */
 
     if (has_subgroups(e->k))
         str_puts(e->out, "subgroupShuffle(");
     else
-        str_printf(e->out, "tl_warp_%s(", type_of(t));
+        str_printf(e->out, "tl_warp_%s(", truth ? "u32" : type_of(t));
+    str_puts(e->out, truth ? "select(0u, 1u, " : "");
     emit_loose(e, s->u.call.arg[0]);
+    str_puts(e->out, truth ? ")" : "");
     str_printf(e->out, ", %s(", fn);
     emit_loose(e, s->u.call.arg[1]);
     str_puts(e->out, ", ");
@@ -106,7 +109,7 @@ static void put_shuffle(Emit *e, const Stmt *s, const char *fn)
         emit_loose(e, s->u.call.arg[2]);
     else
         str_printf(e->out, "%d", kernel_warp(e->k));
-    str_puts(e->out, "));\n");
+    str_puts(e->out, truth ? ")) != 0u;\n" : "));\n");
 }
 
 static void put_vote(Emit *e, const Stmt *s)
@@ -166,7 +169,7 @@ static bool is_said(Emit *e, const Stmt *s)
         return false;
     if (match_of(which) && (lanes > MATCH_LANES || t == DT_BOOL))
         return false;
-    return width <= lanes && width > 0 && !(shuffle_of(which) && t == DT_BOOL);
+    return width <= lanes && width > 0;
 }
 
 bool wgsl_lanes(Emit *e, const Stmt *s)
