@@ -3,7 +3,7 @@
  * as 4 x 4 for each of 256. */
 #include "target/outer.h"
 
-static int64_t at_most(int64_t want, int64_t extent, int64_t least)
+int64_t tile_at_most(int64_t want, int64_t extent, int64_t least)
 {
     while (want > least && want / 2 >= extent)
         want /= 2;
@@ -17,16 +17,16 @@ TileChoice outer_tiles_gemm(const Machine *m, const int64_t size[3], int type, u
     (void)type;
     (void)trans;
     (void)cores;
-    return (TileChoice){.m = at_most(64, size[0], 16), .n = at_most(64, size[1], 16),
-                        .k = at_most(16, size[2], 8), .stages = 1, .threads = 64, .split = 1};
+    return (TileChoice){.m = tile_at_most(64, size[0], 16), .n = tile_at_most(64, size[1], 16),
+                        .k = tile_at_most(16, size[2], 8), .stages = 1, .threads = 64,
+                        .split = 1};
 }
 
-TileChoice outer_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal)
+TileChoice tiles_of_attention(const Machine *m, int64_t S, int64_t D, int type, int threads)
 {
-    TileChoice t = {.m = at_most(32, S, 8), .n = at_most(32, S, 8), .k = D, .stages = 1,
-                    .threads = 64, .split = 1};
+    TileChoice t = {.m = tile_at_most(32, S, 8), .n = tile_at_most(32, S, 8), .k = D, .stages = 1,
+                    .threads = threads, .split = 1};
 
-    (void)causal;
     /* Q, K, V and the scores together. */
     while (t.m > 8 && ((t.m + 2 * t.n) * D + t.m * t.n) * dtype_bits((DType)type) / 8 >
                           m->shared_block) {
@@ -34,4 +34,10 @@ TileChoice outer_tiles_attention(const Machine *m, int64_t S, int64_t D, int typ
         t.n /= 2;
     }
     return t;
+}
+
+TileChoice outer_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal)
+{
+    (void)causal;
+    return tiles_of_attention(m, S, D, type, 64);
 }

@@ -1,13 +1,7 @@
 /* tiles.c -- block sizes and threads that fit 32 KiB of threadgroup memory and give each of four
  * SIMD-groups several 8 x 8 tiles.  Not measured: no such GPU was at hand. */
 #include "target/metal/metal.h"
-
-static int64_t at_most(int64_t want, int64_t extent, int64_t least)
-{
-    while (want > least && want / 2 >= extent)
-        want /= 2;
-    return want;
-}
+#include "target/outer.h"
 
 TileChoice metal_tiles_gemm(const Machine *m, const int64_t size[3], int type, unsigned trans,
                             int cores)
@@ -15,22 +9,13 @@ TileChoice metal_tiles_gemm(const Machine *m, const int64_t size[3], int type, u
     (void)m;
     (void)trans;
     (void)cores;
-    return (TileChoice){.m = at_most(64, size[0], 16), .n = at_most(64, size[1], 16),
-                        .k = at_most(dtype_bits((DType)type) > 16 ? 16 : 32, size[2], 8),
+    return (TileChoice){.m = tile_at_most(64, size[0], 16), .n = tile_at_most(64, size[1], 16),
+                        .k = tile_at_most(dtype_bits((DType)type) > 16 ? 16 : 32, size[2], 8),
                         .stages = 1, .threads = 128, .split = 1};
 }
 
 TileChoice metal_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal)
 {
-    TileChoice t = {.m = at_most(32, S, 8), .n = at_most(32, S, 8), .k = D, .stages = 1,
-                    .threads = 128, .split = 1};
-
     (void)causal;
-    /* Q, K, V and the scores together. */
-    while (t.m > 8 && ((t.m + 2 * t.n) * D + t.m * t.n) * dtype_bits((DType)type) / 8 >
-                          m->shared_block) {
-        t.m /= 2;
-        t.n /= 2;
-    }
-    return t;
+    return tiles_of_attention(m, S, D, type, 128);
 }
