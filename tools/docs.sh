@@ -22,10 +22,10 @@ X
         when = f[1] == "0" ? "" : f[1]; gives = f[3] == "0" ? "" : f[3]; gsub(/FORM_/, "", gives)
         printf "| %d | `%s` | %s | %s | %s | %s |\n", NR, $1, when, gives, $3, $4 }'
     sed -n 's/^PASS(\([a-z_]*\),.*/\1/p' src/pass/pass.def | while read -r p; do
-        [ -f "src/pass/$p.c" ] || continue
+        file=$(ls "src/pass/$p.c" src/target/*/pass/"$p.c" 2>/dev/null) || [ -n "$file" ] || continue
         printf '\n## %s\n\n' "$p"
         awk 'NR == 1 {sub(/^\/\* [a-z_]*\.c -- /, "")} {done = sub(/ *\*\/$/, ""); sub(/^ \* ?/, ""); print}
-             done {exit}' "src/pass/$p.c" | awk 'NR == 1 {print toupper(substr($0, 1, 1)) substr($0, 2); next} {print "    " $0}' |
+             done {exit}' "$file" | awk 'NR == 1 {print toupper(substr($0, 1, 1)) substr($0, 2); next} {print "    " $0}' |
             sed 's/ *$//'
     done
 }

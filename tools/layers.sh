@@ -10,7 +10,7 @@
 #   cli    uses tilelang.h, base and lsp; used by py, which runs it
 #   py     uses tilelang.h, base, ir, front, target, api, cli
 # A target is a folder.  src/target/NAME/LAYER is of that layer: its driver and compiler (rt), its assembly on the host
-# (twin), what its instructions mean (sim), operators (op) and names of the language (front) of its own.  What all share uses nothing
+# (twin), what its instructions mean (sim), operators (op), passes (pass) and names of the language (front) of its own.  What all share uses nothing
 # of a target's folder but the records and functions that *.def tables list; a table may include a target's part of it.
 # The same holds of symbols, over the objects in BUILD: what a folder calls is defined to its left.  The public
 # functions, tl_*, are for cli and py wherever they are defined.
@@ -49,7 +49,7 @@ BEGIN {
 
 function folder(path, part) {
     split(path, part, "/")
-    return part[2] == "target" && part[4] ~ /^(sim|op|front|rt|twin)$/ ? part[4] : part[2]
+    return part[2] == "target" && part[4] ~ /^(sim|op|pass|front|rt|twin)$/ ? part[4] : part[2]
 }
 
 # The target whose folder it lies in; "": all share it.
@@ -57,9 +57,10 @@ function owner(path, part) {
     return split(path, part, "/") > 3 && part[2] == "target" ? part[3] : ""
 }
 
-# Records of tables: target_NAME, runtime_NAME, assembly_NAME; and what a row names, a handler of a builtin as do_NAME, an operator as op_NAME.
+# Records of tables: target_NAME, runtime_NAME, assembly_NAME; and what a row names, a handler of a builtin as do_NAME, an operator as op_NAME,
+# a pass as pass_NAME.
 function is_record(name, target) {
-    sub(/^(do|op)_/, "", name)
+    sub(/^(do|op|pass)_/, "", name)
     return name == "target_" target || name == "runtime_" target || name in row
 }
 

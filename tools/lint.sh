@@ -89,7 +89,7 @@ roots="$roots|bench|device|doc|editors|examples|include|python|src|test|tools|we
         esac
         case $f in
         src/pass/plan_how.c) ;;
-        src/pass/plan_*) grep -nE -e '->how = ' "$f" |
+        src/pass/plan_* | src/target/*/pass/plan_*) grep -nE -e '->how = ' "$f" |
             sed -E "s|^([0-9]+):.*|$f:\1: a mechanism that neither plan_how.c nor copy_how.c chose|" ;;
         esac
         case $f in

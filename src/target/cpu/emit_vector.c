@@ -5,8 +5,8 @@
  * loop is left to the compiler.  What does not fill a vector is done by the loop as it was:
  *
  *     elements up to an aligned one, if results are streamed; whole vectors; the rest */
-#include "pass/fuse.h"
 #include "target/cpu/emit.h"
+#include "target/cpu/pass/rows.h"
 
 enum { FOLDS_MOST = 4, ACCUMULATORS = 4 };
 

@@ -5,8 +5,8 @@
  * filled by one T.copy from a tensor and only read by GEMMs need not exist: the GEMM reads
  * the tensor ("view"), with its extents clipped where the copy would have filled with zeros. */
 #include "pass/body_uses.h"
-#include "pass/fuse.h"
 #include "target/cpu/emit.h"
+#include "target/cpu/pass/rows.h"
 
 enum { A, B, C, PACK };
 

@@ -16,7 +16,7 @@
  * loop reads the tensor.  Loops that cannot be joined because one has no inner loop run strip by
  * strip when their rows do not all fit the first level cache.  A value just stored is not loaded
  * again, and what is stored to a tile for the last time without being read is not stored. */
-#include "pass/fuse.h"
+#include "target/cpu/pass/rows.h"
 
 enum {
     ROOM = 16 << 10, /* bytes of rows that stay in the first level cache */

@@ -2,7 +2,7 @@
  *
  * A tile that only takes a row of a tensor to the next loop is not made: that loop reads the
  * tensor.  What is stored to a tile for the last time without being read is not stored. */
-#include "pass/fuse.h"
+#include "target/cpu/pass/rows.h"
 
 /* ---- copies that are only read --------------------------------------------------------------- */
 

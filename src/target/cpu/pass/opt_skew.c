@@ -13,8 +13,8 @@
  * A loop that only stores waits for memory while the loops before it wait for arithmetic; together
  * they do both at once.  Only for tensors that are stored past the caches, and where no iteration
  * of the rows touches what another one writes. */
-#include "pass/fuse.h"
 #include "pass/lower_unroll.h"
+#include "target/cpu/pass/rows.h"
 
 /* ---- tensors that are stored past the caches ------------------------------------------------- */
 
