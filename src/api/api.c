@@ -235,10 +235,22 @@ static void take_text(tl_kernel *k, const char *file, const char *text)
     r->text = data;
 }
 
+/* The word, the last if there are several: the first names the target. */
+static const char *last_word(const char *text, const char *word)
+{
+    const char *found = NULL;
+    size_t n = strlen(word);
+
+    for (const char *s = text + strspn(text, " "); *s; s += strcspn(s, " "), s += strspn(s, " "))
+        if (strcspn(s, " ") == n && !strncmp(s, word, n))
+            found = s;
+    return found;
+}
+
 /* With the target as it was given, and a caret under the word that is wrong. */
 NORETURN static void refuse_target(Arena *a, const char *why, const char *text, const char *bad)
 {
-    const char *at = text && bad ? strstr(text, bad) : NULL;
+    const char *at = text && bad ? last_word(text, bad) : NULL;
     Str tail;
 
     if (!at)

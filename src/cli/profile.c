@@ -239,8 +239,9 @@ static int run(void *options, int nargs, const char **args)
         return ncu_run(o->csv, target, nargs, args);
     bool cpu = !o->sim && !strncmp(target, "cpu", 3);
     if (!o->sim && !cpu && strncmp(target, "cuda", 4))
-        return fail_text(EXIT_USER, "tl profile is for --target cuda or cpu, not %s; with --sim a "
-                         "model of any target is profiled", target);
+        return fail_text(EXIT_USER, "kernels of target %s write down no times: tl profile is for "
+                         "--target cuda or cpu; with --sim a model of any GPU is profiled, and tl "
+                         "bench times whole launches [not-profiled]", target);
     o->common.target = target;
     if (cpu)
         keep_lines(o);

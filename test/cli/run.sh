@@ -289,9 +289,10 @@ check own_source 0 'checksum' "$TL" run "$here/gemm.py" --source own.c
 echo 'this is no C' >>own.c
 check own_source_is_used 3 'compiler-failed' "$TL" run "$here/gemm.py" --source own.c
 check own_source_is_missing 1 'nowhere' "$TL" run "$here/gemm.py" --source nowhere.c
+check target_caret_of_the_second 1 '^ {19}\^~{5}$' "$TL" build "$here/gemm.py" --target "opencl opencl"
 check target_caret 1 '^    target "opencl -subgroup=3 -fp16"$' "$TL" build "$here/gemm.py" --target "opencl -subgroup=3 -fp16"
 check target_caret_place 1 '^ {19}\^~{10}$' "$TL" build "$here/gemm.py" --target "opencl -subgroup=3 -fp16"
-check no_bundle 1 'no bundles for target cutedsl.*--source.*bundle-target' "$TL" build "$here/gemm.py" --target cutedsl -o "$work/no_bundle"
+check no_bundle 1 'no bundles for target null.*bundle-target' "$TL" build "$here/gemm.py" --target null -o "$work/no_bundle"
 check profile_not_everywhere 1 'tl profile is for' "$TL" profile "$here/gemm.py" --target webgpu
 check profile_of_a_cpu 0 'us a run, [0-9]+ samples' "$TL" profile "$here/gemm.py" M=512 N=512 K=512 --target cpu --json "$work/cpu.json" --svg "$work/cpu.svg"
 check profile_cpu_lines 0 '"line":[0-9]+,"copy":' cat "$work/cpu.json"

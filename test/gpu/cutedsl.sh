@@ -18,7 +18,9 @@ says() {
     case $text in *"$wanted"*) ok ;; *) bad "$name" "$text" ;; esac
 }
 says "no Python" "[no-cutedsl]" env TILELANG_CUTEDSL_PYTHON=/nonesuch "$tl" build examples/vector_add.py -q --no-cache --target cutedsl
-says "-profile" "[unsupported-here]" "$tl" build examples/vector_add.py -q --source --target "cutedsl -profile"
+says "-profile" "unknown option '-profile'" "$tl" build examples/vector_add.py -q --source --target "cutedsl -profile"
+says "an old GPU" "CuTe DSL is for sm_80 and later" "$tl" build examples/vector_add.py -q --source --target "cutedsl -arch=sm_75"
+says "no profile" "[not-profiled]" "$tl" profile examples/vector_add.py --target cutedsl
 says "the simulator" "VERIFY: PASS" "$tl" verify examples/softmax.py M=9 N=65 --sim --target "cutedsl -arch=sm_90a"
 says "the list" "cutedsl: " "$tl" targets
 
@@ -48,6 +50,12 @@ grep -aq "reqnctapercluster 2, 1, 1" "$work/pair.ptx" && ok || bad "a cluster's 
 says "a cluster's blocks in machine code" " 2 1 1" python3 test/gpu/cubin.py "$work/pair.cubin"
 ${CC:-cc} -shared -fPIC -O1 -o "$work/libcuda.so.1" test/gpu/ptx_cuda.c || { echo "FAIL the driver"; exit 1; }
 same examples/vector_add.py N=1000 block_N=512
+# A bundle is called from C, and its PTX runs; NAME.py beside it is what calls it from Python.
+"$tl" build examples/vector_add.py N=1000 block_N=512 -q --target "cutedsl -arch=sm_80" -o "$work/bundle" >"$work/said" 2>&1
+${CC:-cc} -I"$work/bundle" -o "$work/add" test/gpu/use_cutedsl.c "$work/bundle/vector_add.c" "$work/libcuda.so.1" -ldl \
+    -lpthread >>"$work/said" 2>&1 || cat "$work/said"
+says "a bundle" "0, 0 bad" env LD_LIBRARY_PATH="$work" "$work/add"
+says "its text" "cute.kernel" grep -m1 cute.kernel "$work/bundle/vector_add.cute.py"
 same examples/softmax.py M=9 N=65
 same examples/reduce.py:row_reduce M=17 N=40 op=absmax
 same examples/gemm.py:gemm M=33 N=20 K=40 block_M=32 block_N=24 block_K=16 dtype=float16

@@ -47,7 +47,6 @@ int cuCtxGetCurrent(void **c) { *c = NULL; return 0; }
 int cuCtxSetCurrent(void *c) { (void)c; return 0; }
 int cuCtxSynchronize(void) { return 0; }
 int cuModuleUnload(void *m) { (void)m; return 0; }
-int cuModuleLoadData(void **m, const void *image) { (void)m; (void)image; return 209; }
 int cuModuleLoadDataEx(void **m, const void *image, unsigned n, int *o, void **v)
 {
     FILE *f = fopen(text_path, "w");
@@ -55,6 +54,10 @@ int cuModuleLoadDataEx(void **m, const void *image, unsigned n, int *o, void **v
     (void)n, (void)o, (void)v;
     *m = (void *)8;
     return !f || fputs(image, f) < 0 || fclose(f) != 0;
+}
+int cuModuleLoadData(void **m, const void *image) /* machine code it has no GPU for */
+{
+    return memcmp(image, "\177ELF", 4) ? cuModuleLoadDataEx(m, image, 0, NULL, NULL) : 209;
 }
 int cuModuleGetFunction(void **f, void *m, const char *n)
 {
@@ -73,6 +76,7 @@ int cuMemAlloc_v2(uint64_t *p, size_t n)
 }
 int cuMemFree_v2(uint64_t p) { (void)p; return 0; }
 int cuMemsetD8Async(uint64_t p, unsigned char v, size_t n, void *s) { (void)s; memset((void *)(uintptr_t)p, v, n); return 0; }
+int cuMemsetD8_v2(uint64_t p, unsigned char v, size_t n) { return cuMemsetD8Async(p, v, n, NULL); }
 int cuMemcpyHtoD_v2(uint64_t p, const void *q, size_t n) { memcpy((void *)(uintptr_t)p, q, n); return 0; }
 int cuMemcpyDtoH_v2(void *q, uint64_t p, size_t n) { memcpy(q, (void *)(uintptr_t)p, n); return 0; }
 int cuMemcpyDtoD_v2(uint64_t p, uint64_t q, size_t n) { memmove((void *)(uintptr_t)p, (void *)(uintptr_t)q, n); return 0; }
@@ -140,4 +144,9 @@ int cuLaunchCooperativeKernel(void *f, unsigned gx, unsigned gy, unsigned gz, un
 {
     return cuLaunchKernel(f, gx, gy, gz, bx, by, bz, shared, stream, params, NULL);
 }
-int cuLaunchKernelEx(const void *c, void *f, void **p, void **e) { (void)c; (void)f; (void)p; (void)e; return 1; }
+struct config { unsigned grid[3], block[3], shared; void *stream, *attributes; unsigned nattribute; };
+int cuLaunchKernelEx(const struct config *c, void *f, void **p, void **e) /* clusters it has none */
+{
+    return cuLaunchKernel(f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
+                          c->stream, p, e);
+}

@@ -34,8 +34,6 @@ void cutedsl_emit(Func *f, const TargetSpec *spec, Str *out)
     Dsl p = {.arena = a, .func = f, .spec = spec, .out = out};
     Str text;
 
-    if (spec->profile)
-        dsl_refuse(&p, "-profile");
     for (int i = 0; i < f->kernels.n; i++)
         if (f->kernels.at[i]->prelude)
             dsl_refuse(&p, "C of the kernel's own");

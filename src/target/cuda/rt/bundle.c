@@ -454,23 +454,28 @@ static void part(const TargetBundle *b, const Module *m, Str *out)
     cuda_bundle_part(b, m, "cu", "cubin", out);
 }
 
-static void row(const TargetBundle *b, const Module *m, Str *out)
+void cuda_bundle_row(const TargetBundle *b, const Module *m, int toolkit, Str *out)
 {
     Needs n = needs_of(b);
 
     str_printf(out, "\"%s\", %d, %d, %d, %d, ", b->spec->arch, n.major, n.minor, n.only,
-               toolkit_of(b));
+               toolkit);
     str_printf(out, "%d, %lld, %d, %d, %d, ", n.threads, (long long)n.shared, n.cluster, n.together,
                n.maps);
     str_puts(out, m->binary ? arena_printf(b->arena, "tl_binary_%d, ", b->part) : "NULL, ");
     str_puts(out, m->assembly ? arena_printf(b->arena, "tl_assembly_%d", b->part) : "NULL");
 }
 
-static int rank(const TargetSpec *s)
+static void row(const TargetBundle *b, const Module *m, Str *out)
+{
+    cuda_bundle_row(b, m, toolkit_of(b), out);
+}
+
+int cuda_bundle_rank(const TargetSpec *s)
 {
     int number = atoi(s->arch + strcspn(s->arch, "0123456789"));
     return number * 2 + !isdigit((unsigned char)s->arch[strlen(s->arch) - 1]);
 }
 
-static const unsigned char *const host_text[] = {device_cpu_driver_h, device_cpu_host_h, NULL};
-const BundleHost cuda_bundle = {host_text, part, row, cuda_bundle_tell, rank};
+const unsigned char *const cuda_bundle_text[] = {device_cpu_driver_h, device_cpu_host_h, NULL};
+const BundleHost cuda_bundle = {cuda_bundle_text, part, row, cuda_bundle_tell, cuda_bundle_rank};

@@ -120,13 +120,17 @@ bool cuda_map_shape(const TensorMap *m, const int64_t *values, MapShape *out, ch
 Status cuda_map_encode(const Gpu *g, const CudaMaps *by, const MapShape *s, DevicePtr at, void *out,
                        char *text, size_t ntext);
 
-/* ---- bundle.c: the second and third for another driver of the same shape --------------------- */
+/* ---- bundle.c: what follows the first for another text, or a driver of the same shape -------- */
 
 extern const BundleHost cuda_bundle;
+extern const unsigned char *const cuda_bundle_text[];
 /* text, binary: endings of files. */
 void cuda_bundle_part(const TargetBundle *b, const Module *m, const char *text, const char *binary,
                       Str *out);
 void cuda_bundle_tell(const TargetBundle *b, const Module *code, Json *j);
+/* toolkit: of the code, as drivers count (13000). */
+void cuda_bundle_row(const TargetBundle *b, const Module *m, int toolkit, Str *out);
+int cuda_bundle_rank(const TargetSpec *s);
 
 /* ---- cuda.c ---------------------------------------------------------------------------------- */
 

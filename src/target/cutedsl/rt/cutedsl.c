@@ -129,6 +129,35 @@ static Status build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, con
     return device_build(a, c, s, &with, out, why);
 }
 
+/* ---- bundles: those of CUDA, but for the text ------------------------------------------------ */
+
+/* By the version of the PTX, which the DSL's own number does not tell. */
+static int toolkit_of(const Module *m)
+{
+    static const int minor_of_8[] = {0, 1, 2, 3, 4, 5, 7, 8, 9}; /* PTX 8.6 came with 12.7 */
+    const char *at = m->assembly ? strstr(m->assembly, ".version ") : NULL;
+    char *rest = "";
+    long major = at ? strtol(at + strlen(".version "), &rest, 10) : 0;
+    long minor = *rest == '.' ? strtol(rest + 1, NULL, 10) : 0;
+
+    if (major == 8 && minor < COUNT(minor_of_8))
+        minor = minor_of_8[minor];
+    return major ? (int)((major + 4) * 1000 + minor * 10) : 0;
+}
+
+static void bundle_part(const TargetBundle *b, const Module *m, Str *out)
+{
+    cuda_bundle_part(b, m, "cute.py", "cubin", out); /* NAME.py calls the bundle */
+}
+
+static void bundle_row(const TargetBundle *b, const Module *m, Str *out)
+{
+    cuda_bundle_row(b, m, toolkit_of(m), out);
+}
+
+static const BundleHost bundle = {cuda_bundle_text, bundle_part, bundle_row, cuda_bundle_tell,
+                                  cuda_bundle_rank};
+
 /* ---- the device is CUDA's -------------------------------------------------------------------- */
 
 static Status open_gpu(Arena *a, Gpu **gpu, const char **why)
@@ -150,6 +179,7 @@ const Runtime runtime_cutedsl = {
     .line_info = "--generate-line-info",
     .find = find,
     .build = build,
+    .bundle = &bundle,
     .all_flags = flags,
     .open = open_gpu,
     .peak = peak,
