@@ -6,6 +6,7 @@
  * A test is a forked child with its own process group, its output kept in a file that is shown
  * when it fails.  The last line is "N passed, M failed". */
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -137,6 +138,24 @@ void test_skip(const char *why)
     printf("%s", why);
     fflush(NULL);
     _exit(EXIT_SKIP);
+}
+
+void test_take_comma(void)
+{
+    static const char *const commas[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR"};
+    for (size_t i = 0; i < sizeof commas / sizeof *commas; i++)
+        if (setlocale(LC_NUMERIC, commas[i]))
+            return;
+    char folder[] = "/tmp/tl-locale-XXXXXX", command[200];
+    test_check(__FILE__, __LINE__, mkdtemp(folder), folder);
+    snprintf(command, sizeof command, "localedef -i de_DE -f UTF-8 %s/de_DE.UTF-8 2>/dev/null", folder);
+    bool made = system(command) == 0;
+    setenv("LOCPATH", folder, 1);
+    made = made && setlocale(LC_NUMERIC, "de_DE.UTF-8");
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    test_check(__FILE__, __LINE__, system(command) == 0, command);
+    if (!made)
+        test_skip("no locale with a decimal comma, and no localedef to make one");
 }
 
 /* ---- the runner ----------------------------------------------------------------------------- */

@@ -49,6 +49,8 @@ void test_text(const char *file, int line, const char *got, const char *want, co
 void test_has(const char *file, int line, const char *text, const char *part, const char *what);
 /* Ends the test at once; it counts neither as passed nor as failed. */
 __attribute__((noreturn)) void test_skip(const char *why);
+/* Takes a locale with a decimal comma: one of the system's, else one that localedef makes. */
+void test_take_comma(void);
 
 #define TEST(name)                                                                                 \
     static void test_##name(void);                                                                 \
