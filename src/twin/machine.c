@@ -398,27 +398,52 @@ static void deadlock(void)
     twin_fail("its threads wait for each other for ever: %s [twin-deadlock]", list);
 }
 
+/* A round of the threads of a warp; true if one did more than look again. */
+static bool warp_round(TwinBlock *b, int warp)
+{
+    int first = warp * machine.lanes, n = MIN(machine.lanes, b->nthread - first);
+    bool moved = false;
+
+    for (int j = 0; j < n && !machine.failed; j++) {
+        TwinThread *t = &b->thread[first + (machine.reversed ? n - 1 - j : j)];
+        if (t->done || !may_go(t))
+            continue;
+        bool looked = t->wait == WAIT_LOOK;
+        t->t.acted = 0;
+        resume(t);
+        moved |= !looked || t->done || t->wait != WAIT_LOOK || t->t.acted;
+    }
+    return moved;
+}
+
+/* Each warp in turn, as far as it comes by itself. */
+static bool block_round(TwinBlock *b)
+{
+    int n = (b->nthread + machine.lanes - 1) / machine.lanes;
+    bool moved = false;
+
+    for (int i = 0; i < n && !machine.failed; i++)
+        while (warp_round(b, machine.reversed ? n - 1 - i : i))
+            moved = true;
+    machine.reversed = !machine.reversed;
+    return moved;
+}
+
+/* Nobody may count on an order: warps, and blocks that run together, come as far as they can before
+ * others begin, so that a barrier of too few lets them read what nobody wrote yet; the last ones
+ * first in every other round. */
 static void schedule(void)
 {
-    int looks = 0;        /* rounds in which nothing changed */
-    /* last threads first, in every other round: nobody may count on an order */
-    bool reversed = true;
+    int looks = 0; /* rounds in which nothing changed */
+    bool reversed = machine.reversed = true;
 
     while (machine.nalive && !machine.failed) {
         bool moved = false;
-        for (int i = 0; i < machine.nblock; i++)
-            for (int j = 0; j < machine.block[i].nthread && !machine.failed; j++) {
-                TwinBlock *b = &machine.block[reversed ? machine.nblock - 1 - i : i];
-                TwinThread *t = &b->thread[reversed ? b->nthread - 1 - j : j];
-                if (t->done || !may_go(t))
-                    continue;
-                bool looked = t->wait == WAIT_LOOK;
-                t->t.acted = 0;
-                resume(t);
-                moved |= !looked || t->done || t->wait != WAIT_LOOK || t->t.acted;
-            }
-        looks = moved ? 0 : looks + 1;
+        for (int i = 0; i < machine.nblock && !machine.failed; i++)
+            while (block_round(&machine.block[reversed ? machine.nblock - 1 - i : i]))
+                moved = true;
         reversed = !reversed;
+        looks = moved ? 0 : looks + 1;
         if (!moved && machine.nalive && !machine.failed) {
             if (machine.flights)
                 flight_land_first();

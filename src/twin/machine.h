@@ -125,6 +125,7 @@ typedef struct {
     bool in_fault;     /* on the stack of signals */
     Loaded *module;    /* whose tensors the text sees */
     int lanes;         /* of a warp */
+    bool reversed;     /* last warps and threads come first, in this round */
     const Assembly *assembly; /* of its language */
     uint32_t base;     /* address of a block's first shared byte, as instructions see it */
 } TwinMachine;

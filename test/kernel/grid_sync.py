@@ -2,6 +2,7 @@
 # verify: :totals
 # verify: :totals M=3 N=50
 # verify: :waves
+# verify: :waves n=128
 # verify: :planes
 import tilelang
 import tilelang.language as T
