@@ -176,16 +176,18 @@ enum { TL_RD = 0x400, TL_RU = 0x800, TL_RZ = 0xc00 };
 enum { TL_RU = 0x400000, TL_RD = 0x800000, TL_RZ = 0xc00000 };
 #endif
 
-template <class T, class F> __attribute__((noinline)) static T tl_in_mode(int mode, F f)
-{
-    const int before = fegetround();
-    fesetround(mode);
-    volatile T r = f(); /* done before the mode changes back */
-    fesetround(before);
-    return r;
-}
+/* The body of a function.  None of them is a template's or holds a lambda: those the host's compiler works out
+ * for every text, called or not. */
+#define TL_IN_MODE(T, mode, value)                                                                 \
+    {                                                                                              \
+        const int before = fegetround();                                                           \
+        fesetround(mode);                                                                          \
+        volatile T r = value; /* done before the mode changes back */                              \
+        fesetround(before);                                                                        \
+        return r;                                                                                  \
+    }
 
-#define TL_TO_FLOAT(name, T) static inline float name(T a) { volatile T x = a; return tl_in_mode<float>(TL_RZ, [&] { return (float)x; }); }
+#define TL_TO_FLOAT(name, T) static inline float name(volatile T x) TL_IN_MODE(float, TL_RZ, (float)x)
 TL_TO_FLOAT(__double2float_rz, double)
 TL_TO_FLOAT(__int2float_rz, int)
 TL_TO_FLOAT(__uint2float_rz, tl_u32)
@@ -193,13 +195,14 @@ TL_TO_FLOAT(__ll2float_rz, tl_i64)
 TL_TO_FLOAT(__ull2float_rz, tl_u64)
 
 #define TL_ROUNDED(T, p, m, M, fmaf_, sqrt_)                                                       \
-    static inline T __##p##add_##m(T a, T b) { volatile T x = a, y = b; return tl_in_mode<T>(M, [&] { return x + y; }); } \
-    static inline T __##p##sub_##m(T a, T b) { volatile T x = a, y = b; return tl_in_mode<T>(M, [&] { return x - y; }); } \
-    static inline T __##p##mul_##m(T a, T b) { volatile T x = a, y = b; return tl_in_mode<T>(M, [&] { return x * y; }); } \
-    static inline T __##p##div_##m(T a, T b) { volatile T x = a, y = b; return tl_in_mode<T>(M, [&] { return x / y; }); } \
-    static inline T __##p##rcp_##m(T a) { volatile T x = a; return tl_in_mode<T>(M, [&] { return 1 / x; }); } \
-    static inline T __##p##sqrt_##m(T a) { volatile T x = a; return tl_in_mode<T>(M, [&] { return sqrt_(x); }); } \
-    static inline T fmaf_##_##m(T a, T b, T c) { volatile T x = a, y = b, z = c; return tl_in_mode<T>(M, [&] { return (T)tl_fma((T)x, (T)y, (T)z); }); }
+    static inline T __##p##add_##m(volatile T x, volatile T y) TL_IN_MODE(T, M, x + y)             \
+    static inline T __##p##sub_##m(volatile T x, volatile T y) TL_IN_MODE(T, M, x - y)             \
+    static inline T __##p##mul_##m(volatile T x, volatile T y) TL_IN_MODE(T, M, x * y)             \
+    static inline T __##p##div_##m(volatile T x, volatile T y) TL_IN_MODE(T, M, x / y)             \
+    static inline T __##p##rcp_##m(volatile T x) TL_IN_MODE(T, M, 1 / x)                           \
+    static inline T __##p##sqrt_##m(volatile T x) TL_IN_MODE(T, M, sqrt_(x))                       \
+    static inline T fmaf_##_##m(volatile T x, volatile T y, volatile T z)                          \
+        TL_IN_MODE(T, M, tl_fma((T)x, (T)y, (T)z))
 static inline float tl_fma(float a, float b, float c) { return fmaf(a, b, c); }
 static inline double tl_fma(double a, double b, double c) { return fma(a, b, c); }
 TL_ROUNDED(float, f, rz, TL_RZ, __fmaf, sqrtf)

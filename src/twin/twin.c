@@ -31,8 +31,12 @@ static Status twin_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out
     if (st != STATUS_OK)
         return st;
     ModuleSpec spec = {.name = "text twin", .source = text.s, .nsource = text.n, .spec = &host,
-                       .no_cache = s->no_cache, .flags = twin_flags};
+                       .no_cache = s->no_cache, .flags = twin_quick_flags};
     st = module_build(a, c, &spec, out, why);
+    if (st != STATUS_OK) { /* a name that is nowhere is told best by the linker */
+        spec.flags = twin_flags;
+        st = module_build(a, c, &spec, out, why);
+    }
     if (st != STATUS_OK)
         *why = refused(a, arena_printf(a, "the %s of '%s'", d->name, s->name), *why);
     return st;

@@ -25,7 +25,7 @@ typedef struct {
 
 const Language *language_find(const char *target); /* NULL: its text has no twin */
 extern const char language_targets[]; /* each after a blank, for people */
-extern const char *const twin_flags[]; /* of the host's compiler, up to a NULL */
+extern const char *const twin_flags[], *const twin_quick_flags[]; /* of its compiler, to a NULL */
 
 /* Whether the kernels of a text have the fences that the orders of f's atomics ask for: a run on
  * this machine, where threads see everything at once, would not show it. */
