@@ -7,10 +7,11 @@
  * ended, by flags, barriers and what the scalar unit waited for.  One that touches what another
  * touches that may not have ended is reported: a flag or a barrier is missing. */
 /* #include <kernel_operator.h> */
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+TL_C_MATH
 
 #define __global__
 #define __aicore__

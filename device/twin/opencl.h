@@ -1,8 +1,12 @@
 /* opencl.h -- what the names of OpenCL C mean on the host.  Macros of device/opencl that are here too
  * are taken from here: see skip_macro in text.c.  Of the functions of the language there are those
  * that texts call, as its specification has them. */
-#include <math.h>
+#include <stddef.h>
 #include <stdint.h>
+
+TL_C_MATH
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
 
 #define __kernel static
 #define __global
@@ -63,7 +67,6 @@ static inline uchar popcount(uchar x) { return (uchar)__builtin_popcount(x); }
 static inline ushort popcount(ushort x) { return (ushort)__builtin_popcount(x); }
 static inline uint mul_hi(uint a, uint b) { return (uint)((ulong)a * b >> 32); }
 
-static inline float exp10(float x) { return exp10f(x); }
 static inline float native_exp(float x) { return expf(x); }
 static inline float native_log(float x) { return logf(x); }
 static inline float native_log2(float x) { return log2f(x); }

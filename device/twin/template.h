@@ -1,7 +1,11 @@
 /* template.h -- what the names of the made-up target's language mean on the host; see
  * src/target/template.  A warp has 16 lanes. */
-#include <math.h>
+#include <stddef.h>
 #include <stdint.h>
+
+TL_C_MATH
+#define INFINITY __builtin_inff()
+#define NAN __builtin_nanf("")
 
 #define KERNEL static
 enum { LANES = 16 };
