@@ -57,21 +57,25 @@ static Buffer *wide_temp(Wide *w, DType t, int lanes)
     return buffer_new(ir, "v", t, MEM_LOCAL, 1, &n, NO_SPAN);
 }
 
-/* Whether a wide load stays in its buffer whichever thread reads it. */
+/* Whether a load stays in its buffer whichever thread reads it. */
 static bool is_inside(const Emit *e, const Expr *x)
 {
     const Buffer *b = x->u.buf;
     const Expr *at = x->kid[0];
+    MemScope scope = buffer_root(b)->scope;
 
-    if (buffer_root(b)->scope != MEM_SHARED || at->op != EX_RAMP)
-        return buffer_root(b)->scope != MEM_GLOBAL;
+    if ((scope != MEM_SHARED && scope != MEM_GLOBAL) || (scope == MEM_GLOBAL && x->lanes > 1) ||
+        (x->lanes > 1 && at->op != EX_RAMP))
+        return scope != MEM_GLOBAL;
     const Layout *l = buffer_plan(e->k, b)->layout;
     int64_t size = l ? layout_size(l) : buffer_static_size(b);
-    return bounds_within(bounds_of(e->facts, at->kid[0]), 0, size - x->lanes);
+    Bounds at_bounds = bounds_of(e->facts, x->lanes > 1 ? at->kid[0] : at);
+    return size > 0 && bounds_within(at_bounds, 0, size - x->lanes);
 }
 
-/* Wide loads come before the guard of the store that wants them: what reads a tensor or a tile
- * keeps to it too.  NULL: lanes differ, and each is read where it is stored. */
+/* The loads of a wide value come before the guard of the store that wants it, those that all lanes
+ * share too: what reads a tensor or a tile keeps to it.  NULL: lanes differ, and each is read where
+ * it is stored. */
 static const Expr *keep_inside(Wide *w, Ir *ir, const Expr *x, const Expr *guard)
 {
     if (!guard || (x->guarded && !scalar_of(x->kid[1])) || is_inside(&w->c->e, x))
@@ -95,7 +99,7 @@ static const Expr *take_wide(Ir *ir, const Expr *x, void *arg)
     Wide *w = arg;
     int i;
 
-    if (x->op == EX_LOAD && x->lanes > 1) {
+    if (x->op == EX_LOAD && x->nkid) {
         const Expr *inside = keep_inside(w, ir, x, w->guard);
         if (!inside)
             return x;
