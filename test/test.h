@@ -30,12 +30,12 @@ typedef struct {
 } TestOptions;
 extern TestOptions test_options;
 
-/* Of a long list of cases a sanitized build, ten to twenty times slower, takes one in so many: it
- * looks for faults of memory, and wrong values are found without it. */
+/* Of a long list of cases a sanitized or emulated build, ten to twenty times slower, takes one in so
+ * many: it looks for faults of memory, and wrong values are found without it. */
 #ifndef __has_feature
 #define __has_feature(x) 0
 #endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(memory_sanitizer)
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(memory_sanitizer) || defined(TEST_EMULATED)
 enum { TEST_SHARE = 8 };
 #else
 enum { TEST_SHARE = 1 };

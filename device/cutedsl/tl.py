@@ -193,7 +193,7 @@ def tl_choose(c, yes, no):
     if callable(yes):
         return tl_arms(c, yes, no)
     if isinstance(yes, tl_ptr):
-        return tl_ptr(arith.select(tl_true(c).ir_value(), yes.p, no.p), yes.type)
+        return tl_ptr(arith.select(tl_true(c).ir_value(), yes.p, no.p), yes.type, yes.fixed and no.fixed)
     if isinstance(yes, cutlass.Boolean) and isinstance(no, cutlass.Boolean):
         return cutlass.Boolean(arith.select(tl_true(c).ir_value(), yes.ir_value(), no.ir_value()))
     t = tl_common(yes, no)
@@ -228,8 +228,10 @@ class tl_place:
 
 
 class tl_ptr(tl_place):
-    def __init__(self, p, type):
-        self.p, self.type = p, type
+    """fixed: C says const and __restrict__, so that nobody writes there while the kernel runs."""
+
+    def __init__(self, p, type, fixed=False):
+        self.p, self.type, self.fixed = p, type, fixed
 
     def at(self, i):
         if isinstance(i, int) or tl_plain(i):
@@ -240,7 +242,7 @@ class tl_ptr(tl_place):
         else:
             i = (i if tl_typeof(i).bits >= 32 else tl_i32(i)).ir_value()
             where = llvm.getelementptr(self.p.type, self.p, [i], [TL_DYNAMIC], self.type.mlir_type)
-        return tl_ptr(where, self.type)
+        return tl_ptr(where, self.type, self.fixed)
 
     def __add__(self, i):
         return self.at(i)
@@ -249,6 +251,7 @@ class tl_ptr(tl_place):
         return self.at(-i)
 
     def load(self, **how):
+        how = dict(how, invariant=True) if self.fixed else how
         return self.type.promoted(llvm.load(self.type.mlir_type, self.p, alignment=self.type.nbytes, **how))
 
     def __getitem__(self, i):
@@ -264,7 +267,7 @@ class tl_ptr(tl_place):
 
 def tl_as(x, t):
     if isinstance(x, tl_ptr):
-        return tl_ptr(x.p, t)
+        return tl_ptr(x.p, t, x.fixed)
     return tl_ptr(llvm.inttoptr(llvm.PointerType.get(), tl_u64(x).ir_value()), t)
 
 
@@ -307,11 +310,19 @@ def tl_mark(v, names):
 
 
 def tl_global(p, t, alone=False, constant=False):
-    return tl_ptr(p.llvm_ptr, t)
+    return tl_ptr(p.llvm_ptr, t, alone and constant)
+
+
+def tl_kept(x):
+    """A register: libNVVM would read it anew in every loop."""
+    return llvm.inline_asm(x.type, [x], "mov.b32 $0, $1;", "=r,r", has_side_effects=True, is_align_stack=False,
+                           asm_dialect=0)
 
 
 def tl_dynamic_shared():
-    return tl_ptr(cute.arch.get_dyn_smem(cutlass.Uint8, alignment=1024).llvm_ptr, tl_u8)
+    p = cute.arch.get_dyn_smem(cutlass.Uint8, alignment=1024).llvm_ptr
+    kept = tl_kept(llvm.ptrtoint(ir.IntegerType.get_signless(32), p))
+    return tl_ptr(llvm.inttoptr(p.type, kept), tl_u8)
 
 
 class tl_map(tl_place):
@@ -462,7 +473,22 @@ def tl_axis(f):
     return lambda axis: f()["xyz".index(axis)]
 
 
-threadIdx, blockIdx = tl_axis(cute.arch.thread_idx), tl_axis(cute.arch.block_idx)
+def threadIdx(axis):
+    """Read where the kernel begins; a block has at most 1024 threads."""
+    block = tl_entry()
+    if "in" not in tl_threads or tl_threads["in"] != block.owner:
+        tl_threads.clear()
+        tl_threads["in"] = block.owner
+    if axis not in tl_threads:
+        with ir.InsertionPoint.at_block_begin(block):
+            x = tl_i32.value(tl_kept(cute.arch.thread_idx()["xyz".index(axis)].ir_value()))
+            llvm.intr_assume(tl_and(x >= 0, x < 1024).ir_value(), [], [])
+            tl_threads[axis] = x
+    return tl_threads[axis]
+
+
+tl_threads = {}
+blockIdx = tl_axis(cute.arch.block_idx)
 blockDim, gridDim = tl_axis(cute.arch.block_dim), tl_axis(cute.arch.grid_dim)
 
 
@@ -708,8 +734,9 @@ for tl_name in ("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cei
 powf, pow = tl_math(tl_f32, tl_maths.powf), tl_math(tl_f64, tl_maths.powf)
 fabsf, fabs = tl_math(tl_f32, tl_maths.absf), tl_math(tl_f64, tl_maths.absf)
 nearbyintf, nearbyint = tl_math(tl_f32, tl_maths.roundeven), tl_math(tl_f64, tl_maths.roundeven)
-fmaxf, fminf = tl_math(tl_f32, arith.maxnumf), tl_math(tl_f32, arith.minnumf)
-fmax, fmin = tl_math(tl_f64, arith.maxnumf), tl_math(tl_f64, arith.minnumf)
+# One instruction each: libNVVM makes a comparison and two selections of maxnum.
+fmaxf, fminf = (tl_one(tl_f32, name + ".f32 %0, %1, %2;", "=f,f,f") for name in ("max", "min"))
+fmax, fmin = (tl_one(tl_f64, name + ".f64 %0, %1, %2;", "=d,d,d") for name in ("max", "min"))
 fmodf, fmod = tl_math(tl_f32, arith.remf), tl_math(tl_f64, arith.remf)
 
 

@@ -10,7 +10,7 @@ if ! command -v "$cc" >/dev/null || [ -z "$qemu" ]; then
     echo "0 passed, 0 failed"
     exit 0
 fi
-make -s -j2 BUILD="$build/aarch64" CFLAGS=-O1 CC="$cc" "$build/aarch64/unit" "$build/aarch64/tl" || exit 1
+make -s -j2 BUILD="$build/aarch64" CFLAGS="-O1 -DTEST_EMULATED" CC="$cc" "$build/aarch64/unit" "$build/aarch64/tl" || exit 1
 # Its loader and libraries are where the compiler has them.
 root=$("$cc" -print-file-name=ld-linux-aarch64.so.1)
 root=$(cd "$(dirname "$root")/.." && pwd)

@@ -47,6 +47,11 @@ built sm_90a examples/flash_attention.py S=256 H=1 D=64 dtype=float16
     -q --source --target "cutedsl -arch=sm_90a" >"$work/pair.py" 2>/dev/null
 "$python" "$work/pair.py" "$work/pair" sm_90a >"$work/said" 2>&1
 grep -aq "reqnctapercluster 2, 1, 1" "$work/pair.ptx" && ok || bad "a cluster's blocks" "not in the PTX: $(cat "$work/said")"
+# What loops use is read once, before them.
+for name in %tid.x __dynamic_shmem__; do
+    n=$(grep -a "mov.*$name" "$work/pair.ptx" | wc -l)
+    [ "$n" = 1 ] && ok || bad "$name" "read $n times"
+done
 says "a cluster's blocks in machine code" " 2 1 1" python3 test/gpu/cubin.py "$work/pair.cubin"
 ${CC:-cc} -shared -fPIC -O1 -o "$work/libcuda.so.1" test/gpu/ptx_cuda.c || { echo "FAIL the driver"; exit 1; }
 same examples/vector_add.py N=1000 block_N=512
@@ -55,6 +60,7 @@ same examples/vector_add.py N=1000 block_N=512
 ${CC:-cc} -I"$work/bundle" -o "$work/add" test/gpu/use_cutedsl.c "$work/bundle/vector_add.c" "$work/libcuda.so.1" -ldl \
     -lpthread >>"$work/said" 2>&1 || cat "$work/said"
 says "a bundle" "0, 0 bad" env LD_LIBRARY_PATH="$work" "$work/add"
+grep -q "ld.global.nc" "$work/bundle/vector_add.ptx" && ok || bad "__restrict__" "no load of vector_add is ld.global.nc"
 says "its text" "cute.kernel" grep -m1 cute.kernel "$work/bundle/vector_add.cute.py"
 same examples/softmax.py M=9 N=65
 same examples/reduce.py:row_reduce M=17 N=40 op=absmax
