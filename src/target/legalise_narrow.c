@@ -152,8 +152,8 @@ static const Expr *lower_small(Legal *l, const Expr *x, const Expr *const *kid)
     switch ((ExprOp)x->op) {
     case EX_INT:
         return num(l, DT_I32, x->u.i);
-    case EX_VAR:
-        return legal_var(l, x->u.var);
+    case EX_VAR: /* what a call hands over keeps its name and type */
+        return map_has(&l->vars, x->u.var) ? legal_var(l, x->u.var) : expr_cast(ir, DT_I32, x);
     case EX_CAST:
         return lower_cast(l, t, kid[0]);
     case EX_BITCAST:
@@ -313,6 +313,21 @@ static bool moves_value(const Stmt *s)
            which == INTRIN_SHFL_UP;
 }
 
+/* Names that the kernel itself gives. */
+static bool see_bound(const Stmt *s, void *arg)
+{
+    Legal *l = arg;
+    Var *v = s->kind == ST_LET      ? s->u.let.var
+             : s->kind == ST_FOR    ? s->u.loop.var
+             : s->kind == ST_CALL   ? s->u.call.bind
+             : s->kind == ST_ATOMIC ? s->u.atomic.bind
+                                    : NULL;
+
+    if (v && is_small(l, v->type))
+        legal_var(l, v);
+    return true;
+}
+
 static const Stmt *lower_store(Ir *ir, const Stmt *s, void *arg)
 {
     Legal *l = arg;
@@ -323,15 +338,9 @@ static const Stmt *lower_store(Ir *ir, const Stmt *s, void *arg)
         legal_refuse(l, arena_printf(ir->arena, "an atomic on '%s'", s->u.atomic.buf->name));
     if (s->kind == ST_ATOMIC && is_lacked(l, s->u.atomic.buf->type) && s->u.atomic.at[0]->lanes > 1)
         return one_by_one(l, s);
-    if (s->kind == ST_CALL && s->u.call.bind && is_small(l, s->u.call.bind->type)) {
-        if (!moves_value(s))
-            legal_refuse(l, arena_printf(ir->arena, "T.%s", intrin_table[s->u.call.which].word));
-        legal_var(l, s->u.call.bind);
-    }
-    if (s->kind == ST_LET && is_small(l, s->u.let.var->type))
-        legal_var(l, s->u.let.var);
-    if (s->kind == ST_ATOMIC && s->u.atomic.bind && is_small(l, s->u.atomic.bind->type))
-        legal_var(l, s->u.atomic.bind);
+    if (s->kind == ST_CALL && s->u.call.bind && is_small(l, s->u.call.bind->type) &&
+        !moves_value(s))
+        legal_refuse(l, arena_printf(ir->arena, "T.%s", intrin_table[s->u.call.which].word));
     if (s->kind != ST_STORE || s->u.store.buf->scope == MEM_VAR)
         return s;
     const Expr *at = s->u.store.at[0], *value = s->u.store.value, *guard = s->u.store.guard;
@@ -351,6 +360,7 @@ static const Stmt *lower_store(Ir *ir, const Stmt *s, void *arg)
 
 const Stmt *lower_narrow(Legal *l, const Stmt *body)
 {
+    stmt_visit(body, see_bound, l);
     body = stmt_map(l->ir, body, lower_store, l);
     body = stmt_map_expr(l->ir, body, lower_expr, l);
     return stmt_map(l->ir, body, legal_bind, l);
