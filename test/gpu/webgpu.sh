@@ -86,6 +86,9 @@ while read -r line; do
     [ -z "$line" ] || check $line
 done >"$log/a" <<'X'
 examples/vector_add.py N=1000 block_N=512
+examples/vector_add.py N=70001 block_N=1
+test/kernel/scalars.py:kinds e=1 b=200 c=-100 d=60000 f=-30000 g=-2000000000 h=4000000000 i=-9876543210 x=0.3 y=-2.5 z=1.1
+test/kernel/scalars.py:narrow b=250 c=-120
 test/kernel/assert_holds.py:main N=40
 examples/transpose.py M=40 N=33 block_M=32 block_N=32
 examples/softmax.py M=9 N=65

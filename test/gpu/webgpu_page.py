@@ -30,6 +30,8 @@ PAGES = {
     "views": ["test/kernel/view_layouts.py:narrower"],  # words read as narrower elements
     "warps": ["test/kernel/warps.py:reductions", "N=50"],  # warps without subgroups
     "prints": ["test/kernel/print.py"],
+    "many": ["examples/vector_add.py", "N=70001", "block_N=1"],  # more blocks than one dispatch takes
+    "scalars": ["test/kernel/scalars.py:kinds", *"e=1 b=200 c=-100 d=60000 f=-3 g=-20 h=4000000000 i=-9876543210 x=0.3 y=-2.5 z=1.1".split()],
     "lanes": ["examples/softmax.py", "M=9", "N=65", "--target", "webgpu -subgroup=4"],  # as many as SwiftShader's have
 }
 ALWAYS = [  # conditions that threads agree on, which Tint has to see; the largest float

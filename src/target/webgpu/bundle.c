@@ -291,6 +291,8 @@ static void put_kernels(Script *s)
                                                  : wgsl_value_type(v->type));
             first = false;
         }
+        if (wgsl_has_first(k))
+            str_printf(s->out, "%s\"u32\"", first ? "" : ", ");
         str_puts(s->out, "], bindings: [");
         first = true;
         for (int j = 0; j < k->launch.args.n; j++) {
@@ -301,7 +303,7 @@ static void put_kernels(Script *s)
                        a->written ? "true" : "false");
             first = false;
         }
-        str_puts(s->out, "]},\n");
+        str_printf(s->out, "]%s},\n", wgsl_has_first(k) ? ", first: true" : "");
     }
     str_puts(s->out, "};\n");
 }
@@ -375,7 +377,8 @@ static void put_types(Script *s)
              "export function open(): Promise<GPUDevice>;\n"
              "/** Copies the tensors there, runs the kernel, copies what it writes back. */\n"
              "export function run(args: Arguments, device?: GPUDevice): Promise<Results>;\n"
-             "/** Milliseconds of each of `times` runs without copies; fewer if they are long. */\n"
+             "/** Milliseconds of each of `times` runs without copies; fewer if they are long, and "
+             "means of several where they are short. */\n"
              "export function time(args: Arguments, times: number, device?: GPUDevice): "
              "Promise<number[]>;\n");
 }

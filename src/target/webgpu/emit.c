@@ -242,10 +242,10 @@ static const Dialect dialect = {
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 /* What is handed over beside tensors: words of a uniform. */
-static bool emit_scalars(Wgsl *w, const Kernel *k, const char **name)
+static bool emit_scalars(Wgsl *w, const Kernel *k, const char **name, const char **first)
 {
     Emit *e = &w->e;
-    int n = 0;
+    int n = wgsl_has_first(k);
 
     for (int i = 0; i < k->launch.args.n; i++)
         n += k->launch.args.at[i].var != NULL;
@@ -261,6 +261,11 @@ static bool emit_scalars(Wgsl *w, const Kernel *k, const char **name)
         else if (v)
             emit_line(e, "    %s: %s,", var_name(e, v),
                       v->type == DT_BOOL ? "u32" : wgsl_value_type(v->type));
+    }
+    if (wgsl_has_first(k)) {
+        const char *field = name_for(e->names, NEW(e->arena, char), "first");
+        emit_line(e, "    %s: u32,", field);
+        *first = arena_printf(e->arena, " + %s.%s", *name, field);
     }
     emit_line(e, "}");
     emit_line(e, "@group(0) @binding(0) var<uniform> %s: %s;", *name, type);
@@ -280,14 +285,15 @@ static void take_scalars(Wgsl *w, const Kernel *k, const char *scalars)
     }
 }
 
-static void take_indices(Wgsl *w, const Kernel *k, const char *block, const char *thread)
+static void take_indices(Wgsl *w, const Kernel *k, const char *block, const char *first,
+                         const char *thread)
 {
     static const char axis[] = "xyz";
 
     for (int d = 0; d < k->ngrid; d++)
         if (map_has(&w->now->seen, k->block[d]))
-            emit_line(&w->e, "let %s: i32 = i32(%s.%c);", var_name(&w->e, k->block[d]), block,
-                      axis[d]);
+            emit_line(&w->e, "let %s: i32 = i32(%s.%c%s);", var_name(&w->e, k->block[d]), block,
+                      axis[d], d ? "" : first);
     for (int d = 0; d < 3; d++)
         if (k->thread[d] && map_has(&w->now->seen, k->thread[d]))
             emit_line(&w->e, "let %s: i32 = i32(%s.%c);", var_name(&w->e, k->thread[d]), thread,
@@ -315,7 +321,7 @@ static bool see_ordered_stmt(const Stmt *s, void *arg)
 static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
 {
     Emit *e = &w->e;
-    const char *scalars = NULL, *block, *thread;
+    const char *scalars = NULL, *first = "", *block, *thread;
     bool hands = wgsl_has_lanes(k->body), lanes = hands && k->machine->lanes > 1;
 
     e->k = k;
@@ -333,7 +339,7 @@ static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
         a->slot = p ? p->binding : 0;
         a->written = p && map_has(&w->written, a->buf);
     }
-    bool any = emit_scalars(w, k, &scalars);
+    bool any = emit_scalars(w, k, &scalars, &first);
     wgsl_place_shared(w, k);
     block = name_for(e->names, NEW(e->arena, char), "block");
     thread = name_for(e->names, NEW(e->arena, char), "thread");
@@ -347,7 +353,7 @@ static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
     w->start[u - w->uses] = e->out->n;
     if (any)
         take_scalars(w, k, scalars);
-    take_indices(w, k, block, thread);
+    take_indices(w, k, block, first, thread);
     if (lanes)
         wgsl_check_lanes(w, k, thread);
     else if (hands)

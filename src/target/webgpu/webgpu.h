@@ -35,7 +35,15 @@ typedef struct {
 static inline Wgsl *wgsl_of(Emit *e) { return (Wgsl *)e; }
 
 /* ---- target.c */
-enum { WORKGROUP_BYTES = 16384, WORKGROUP_THREADS = 256 };
+enum { WORKGROUP_BYTES = 16384, WORKGROUP_THREADS = 256, DISPATCH_MOST = 65535 };
+
+/* It may have more blocks in x than one dispatch takes: the last of its scalars is the first one of
+ * those at hand. */
+static inline bool wgsl_has_first(const Kernel *k)
+{
+    int64_t n;
+    return k->ngrid > 0 && !(expr_is_int(k->grid[0], &n) && n <= DISPATCH_MOST);
+}
 
 /* ---- emit.c */
 void webgpu_emit(Func *f, const TargetSpec *spec, Str *out);

@@ -10,6 +10,7 @@
 #include "rt/runtime.h"
 #include "target/webgpu/rt/prints.h"
 #include "target/webgpu/rt/wgpu.h"
+#include "target/webgpu/webgpu.h"
 
 enum { BUFFERS_MOST = 1 << 16, ARGS_MOST = 64, WORD = 4, UNIFORM_STEP = 16, OFFSET_BITS = 44 };
 #define MARK ((DevicePtr)0xB << 60)
@@ -438,6 +439,8 @@ static int module_array(DevicePtr *p, size_t *n, Handle module, const char *name
 
 static bool has_scalars(const Kernel *k)
 {
+    if (wgsl_has_first(k))
+        return true;
     for (int i = 0; i < k->launch.args.n; i++)
         if (k->launch.args.at[i].var)
             return true;
@@ -517,10 +520,10 @@ static Status load(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out, 
 
 /* ---- launches -------------------------------------------------------------------------------- */
 
-/* Scalars as words of a uniform, in the order of the arguments. */
-static WgpuObject make_scalars(const Kernel *k, void *const *params, uint64_t *size)
+/* Scalars as words of a uniform, in the order of the arguments; behind them the first block. */
+static WgpuObject make_scalars(const Kernel *k, void *const *params, unsigned first, uint64_t *size)
 {
-    uint32_t word[2 * ARGS_MOST] = {0};
+    uint32_t word[2 * ARGS_MOST + UNIFORM_STEP / WORD] = {0};
     int n = 0;
 
     for (int i = 0; i < k->launch.args.n; i++) {
@@ -531,13 +534,15 @@ static WgpuObject make_scalars(const Kernel *k, void *const *params, uint64_t *s
         memcpy(&word[n], params[i], sizeof *word * (size_t)words);
         n += words;
     }
+    if (wgsl_has_first(k))
+        word[n++] = first;
     *size = rounded((uint64_t)n * WORD, UNIFORM_STEP);
     WgpuObject b = make_buffer(*size, WGPU_UNIFORM | WGPU_COPY_DST);
     wg.QueueWriteBuffer(wg.queue, b, 0, word, *size);
     return b;
 }
 
-static WgpuObject make_group(const Function *f, void *const *params)
+static WgpuObject make_group(const Function *f, void *const *params, unsigned first)
 {
     const Kernel *k = f->k;
     WgpuGroupEntry entry[ARGS_MOST + 3] = {0};
@@ -546,7 +551,7 @@ static WgpuObject make_group(const Function *f, void *const *params)
     uint64_t size;
 
     if (has_scalars(k)) {
-        scalars = make_scalars(k, params, &size);
+        scalars = make_scalars(k, params, first, &size);
         entry[wish.n++] = (WgpuGroupEntry){.buffer = scalars, .size = size};
     }
     for (int i = 0; i < k->launch.args.n; i++) {
@@ -603,19 +608,30 @@ static void drop_launch(void *launch)
 static OneQueue queue = {.synchronize = synchronize, .run = run_list, .drop = drop_launch,
                          .size = sizeof(Dispatch), .no_memory = 1};
 
-static int launch_kernel(const Gpu *g, const DeviceLaunch *l)
+/* Of blocks from `first` on in x, as many as a dispatch takes. */
+static int launch_from(const DeviceLaunch *l, unsigned first)
 {
-    Dispatch d = {.f = l->f, .grid = {l->grid[0], l->grid[1], l->grid[2]}};
+    Dispatch d = {.f = l->f,
+                  .grid = {MIN(l->grid[0] - first, DISPATCH_MOST), l->grid[1], l->grid[2]}};
     int r;
 
-    (void)g;
-    d.group = make_group(d.f, l->params);
+    d.group = make_group(d.f, l->params, first);
     if (wg.failed)
         return result();
     if (queue_keep(&queue, &d, &r))
         return r;
     r = run_list(&d, 1);
     drop_launch(&d);
+    return r;
+}
+
+static int launch_kernel(const Gpu *g, const DeviceLaunch *l)
+{
+    int r = 0;
+
+    (void)g;
+    for (unsigned first = 0; r == 0 && first < l->grid[0]; first += DISPATCH_MOST)
+        r = launch_from(l, first);
     return r;
 }
 
