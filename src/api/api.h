@@ -173,17 +173,7 @@ void run_twin(tl_kernel *k, const SimArg *args, int narg);
 typedef struct {
     const char *json, *svg, *table;
 } ProfileTexts;
-/* What was seen of a kernel's warps, or of a CPU's threads; `producer`: the second role. */
-typedef struct {
-    SimSpans all;
-    const char *unit, *lane, *role[2];
-    int runs;         /* that the spans are of */
-    bool model;
-    const char *head; /* of the table */
-} ProfileSpans;
 void profile_tell(tl_kernel *k, const ProfileSpans *s, Arena *a, ProfileTexts *out); /* profile.c */
-/* profile_cpu.c: runs it for a while; texts until the context is asked again. */
-tl_status profile_cpu(tl_kernel *k, const tl_tensor *args, int narg, ProfileTexts *out);
 void check_text(tl_kernel *k); /* --check-text */
 
 /* runtime.c: what runs a kernel. */

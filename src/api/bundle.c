@@ -21,17 +21,13 @@ void bundle_check_status(Status s, const char *const *why)
         recover_throw(s, "%s", *why);
 }
 
-void bundle_put(Bundle *b, const char *name, const char *text, size_t n)
+static void put_text(void *bundle, const char *name, const char *text, size_t n)
 {
+    Bundle *b = bundle;
     const char *why = "";
 
     bundle_check_status(file_write(b->a, path_join(b->a, b->dir, name), text, n, &why), &why);
     vec_push(b->a, &b->files, arena_strdup(b->a, name));
-}
-
-static void put_text(void *bundle, const char *name, const char *text, size_t n)
-{
-    bundle_put(bundle, name, text, n);
 }
 
 /* Of parts with the same condition the better architecture comes first. */
@@ -49,7 +45,7 @@ static int place_of(const Bundle *b, const Part *p)
     return at;
 }
 
-Part *bundle_add(Bundle *b, const Part *p)
+static Part *add_part(Bundle *b, const Part *p)
 {
     int at = place_of(b, p);
 
@@ -61,6 +57,45 @@ Part *bundle_add(Bundle *b, const Part *p)
     for (int i = at; i < b->npart; i++)
         b->parts[i].own.part = i;
     return &b->parts[at];
+}
+
+/* The emitted text for one level. */
+static void write_level(const Part *p)
+{
+    const TargetBundle *b = &p->own;
+    Request r = p->k->request;
+    Build build = {0};
+    Recover frame;
+    Str text;
+
+    r.dump = r.dump_dir = NULL;
+    r.check_each = false;
+    r.file =
+        strrchr(r.file, '/') ? strrchr(r.file, '/') + 1 : r.file; /* messages name no folders */
+    r.spec = *b->spec;
+    if (!r.ntext) { /* a host traced it: there is no text but the IR's */
+        Str ir;
+        str_init(&ir, b->arena);
+        print_func(&ir, p->k->build.tile);
+        r.text = ir.s;
+        r.ntext = ir.n;
+        r.from = pass_table[0].name;
+    }
+    str_init(&text, b->arena);
+    if (recover_open(&frame) == 0) {
+        build_open_arenas(&build, p->k->ctx->names);
+        compile(&build, &r);
+        str_printf(&text, "#define tl_entry tl_%s\n", b->stem);
+        str_putn(&text, build.source.s, build.source.n);
+        recover_close(&frame);
+    } else if (build.arena && build.diag.nerror) {
+        diag_render(&build.diag, &text, false);
+        snprintf(frame.text, sizeof frame.text, "%s", text.s);
+    }
+    build_free(&build);
+    if (frame.status != STATUS_OK)
+        recover_throw(frame.status, "%s", frame.text);
+    b->put(b->arg, arena_printf(b->arena, "%s.c", b->stem), text.s, text.n);
 }
 
 /* ---- NAME.c ---------------------------------------------------------------------------------- */
@@ -176,14 +211,14 @@ static void put_build_lines(Bundle *b, Str *out)
 
     str_printf(out, "/* %s.c -- a tile kernel, made by tilelang %s.\n *\n * To build by hand:\n",
                name, TL_VERSION);
-    for (int i = 0; i < b->npart && b->parts[i].host == &cpu_bundle; i++)
+    for (int i = 0; i < b->npart && b->parts[i].host->levels; i++)
         str_printf(
             out,
             " *   cc -O3 -march=%s -ffp-contract=fast -fno-math-errno -fno-strict-aliasing \\\n"
             " *      -fopenmp-simd -fPIC -c %s.c\n",
             b->parts[i].own.spec->arch, b->parts[i].own.stem);
     str_printf(out, " *   cc -std=c11 -O2 -fPIC -shared -o lib%s.so %s.c", name, name);
-    for (int i = 0; i < b->npart && b->parts[i].host == &cpu_bundle; i++)
+    for (int i = 0; i < b->npart && b->parts[i].host->levels; i++)
         str_printf(out, " %s.o", b->parts[i].own.stem);
     str_puts(out, " -lm -ldl -lpthread */\n#define _GNU_SOURCE\n");
 }
@@ -198,15 +233,18 @@ static void write_text(Bundle *b)
     str_printf(&text, "#include \"%s.h\"\n\n", b->name);
     for (int i = 0; b->parts[0].host->text[i]; i++)
         str_printf(&text, "%s\n", (const char *)b->parts[0].host->text[i]);
-    for (int i = 0; i < b->npart; i++)
+    for (int i = 0; i < b->npart; i++) {
+        if (b->parts[i].host->levels)
+            write_level(&b->parts[i]);
         b->parts[i].host->part(&b->parts[i].own, &b->parts[i].k->built.module, &text);
+    }
     put_tables(b, &text);
     put_none(b, &text);
     put_function(b, &text);
     put_answers(b, &text);
-    bundle_put(b, arena_printf(b->a, "%s.c", b->name), text.s, text.n);
+    put_text(b, arena_printf(b->a, "%s.c", b->name), text.s, text.n);
     bundle_header(&b->parts[0].own, &header);
-    bundle_put(b, arena_printf(b->a, "%s.h", b->name), header.s, header.n);
+    put_text(b, arena_printf(b->a, "%s.h", b->name), header.s, header.n);
 }
 
 /* ---- the library ----------------------------------------------------------------------------- */
@@ -216,7 +254,7 @@ static const char *const *object_flags(Bundle *b, const TargetSpec *spec, bool e
 {
     int all;
     const Hint *extra = hint_find(b->parts[0].own.tile->hints, "compile_flags");
-    const char *words = b->parts[0].host == &cpu_bundle && extra ? extra->text : NULL;
+    const char *words = b->parts[0].host->levels && extra ? extra->text : NULL;
     const char *const *from = compiler_flags(b->a, &b->cc, spec, words, &all);
     const char **to = NEWN(b->a, const char *, all + 8);
 
@@ -230,8 +268,8 @@ static const char *const *object_flags(Bundle *b, const TargetSpec *spec, bool e
     return to;
 }
 
-const char *bundle_object(Bundle *b, const char *tmp, const char *file, const TargetSpec *spec,
-                          bool exported)
+static const char *build_object(Bundle *b, const char *tmp, const char *file,
+                                const TargetSpec *spec, bool exported)
 {
     int n;
     const char *why = "";
@@ -247,11 +285,14 @@ static void build_objects(Bundle *b, const char *tmp)
 {
     const char *objects[PARTS_MOST + 1], *why = "", *name = arena_printf(b->a, "lib%s.so", b->name);
     TargetSpec base;
-    int n = b->parts[0].host == &cpu_bundle ? cpu_objects(b, tmp, objects) : 0;
+    int n = 0;
 
-    if (!target_parse(b->a, cpu_base_target, &base, &why))
+    for (; n < b->npart && b->parts[n].host->levels; n++)
+        objects[n] = build_object(b, tmp, arena_printf(b->a, "%s.c", b->parts[n].own.stem),
+                                  b->parts[n].own.spec, false);
+    if (!target_parse(b->a, runtime_cpu.bundle->base, &base, &why))
         recover_throw(STATUS_TARGET, "%s", why);
-    objects[n++] = bundle_object(b, tmp, arena_printf(b->a, "%s.c", b->name), &base, true);
+    objects[n++] = build_object(b, tmp, arena_printf(b->a, "%s.c", b->name), &base, true);
 
     const char *const flags[] = {"-shared",
                                  "-fPIC",
@@ -275,7 +316,7 @@ static void build_library(Bundle *b)
     Recover r;
     Status found = compiler_find(b->a, &b->cc, &why);
 
-    if (found != STATUS_OK && b->parts[0].host != &cpu_bundle) {
+    if (found != STATUS_OK && !b->parts[0].host->levels) {
         b->cc.path = NULL;
         return;
     }
@@ -309,7 +350,7 @@ static void put_template(Bundle *b, const char *file, const unsigned char *text)
             str_putc(&s, *t++);
         }
     }
-    bundle_put(b, file, s.s, s.n);
+    put_text(b, file, s.s, s.n);
 }
 
 static void write_templates(Bundle *b)
@@ -425,7 +466,7 @@ static void write_manifest(Bundle *b)
         file_entry(b, &j, b->files.at[i]);
     json_end(&j, ']');
     json_end(&j, '}');
-    bundle_put(b, "manifest.json", text.s, text.n);
+    put_text(b, "manifest.json", text.s, text.n);
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -434,7 +475,7 @@ static Part part_of(Bundle *b, const tl_bundle_part *from, tl_kernel *k)
 {
     const Runtime *rt = k->built.rt;
     Part p = {.k = k,
-              .host = rt == &runtime_cpu ? &cpu_bundle : rt->bundle,
+              .host = rt->bundle,
               .when = from->when && *from->when ? from->when : NULL,
               .tuned = from->tuned};
 
@@ -448,7 +489,7 @@ static Part part_of(Bundle *b, const tl_bundle_part *from, tl_kernel *k)
                            .use = k->use,
                            .put = put_text,
                            .arg = b,
-                           .stream = rt->bundle != NULL};
+                           .stream = rt->bundle && !rt->bundle->levels};
     if (p.when)
         p.when_c = bundle_when(b->a, p.own.tile, p.when);
     return p;
@@ -487,7 +528,7 @@ static void name_files(Bundle *b, const tl_bundle_part *given, int n, Part *p, i
 
 static void compile_part(Part *p)
 {
-    if (!p->host || p->host == &cpu_bundle)
+    if (!p->host || p->host->levels)
         return;
     if (!p->k->built.module.binary && !p->k->built.module.assembly)
         jit(p->k);
@@ -507,7 +548,7 @@ static void try_any_address(Bundle *b, const Part *of)
         p.any_address = true;
         p.own.stem = arena_printf(b->a, "%s_unaligned", of->own.stem);
         compile_part(&p);
-        bundle_add(b, &p);
+        add_part(b, &p);
         recover_close(&r);
     }
     if (r.status == STATUS_MEM || r.status == STATUS_BUG)
@@ -529,6 +570,22 @@ static void add_any_address(Bundle *b)
         b->parts[i].asks_address = !b->parts[i].any_address;
 }
 
+static void add_levels(Bundle *b, const Part *p, const char *list)
+{
+    const BundleLevel *level;
+    const char *why = "";
+    int n = p->host->levels(b->a, list, &level);
+
+    for (int i = 0; i < n; i++) {
+        TargetSpec *spec = NEW(b->a, TargetSpec);
+        if (!target_parse(b->a, level[i].target, spec, &why))
+            recover_throw(STATUS_TARGET, "%s", why);
+        Part *to = add_part(b, p);
+        to->own.spec = spec;
+        to->own.stem = arena_printf(b->a, "%s_%s", p->own.stem, level[i].suffix);
+    }
+}
+
 static void add_parts(Bundle *b, const tl_bundle_part *given, int n, const tl_bundle_options *o)
 {
     if (given[n - 1].when && *given[n - 1].when)
@@ -542,10 +599,10 @@ static void add_parts(Bundle *b, const tl_bundle_part *given, int n, const tl_bu
         if (b->npart)
             check_alike(b, &p);
         compile_part(&p);
-        if (p.host == &cpu_bundle)
-            cpu_add_levels(b, &p, o->levels);
+        if (p.host->levels)
+            add_levels(b, &p, o->levels);
         else
-            bundle_add(b, &p);
+            add_part(b, &p);
     }
     if (!o->aligned_only)
         add_any_address(b);
@@ -570,7 +627,7 @@ static void write_all(Bundle *b, const tl_bundle_part *given, int n, const tl_bu
     if (t->bundle) {
         Part p = part_of(b, given, given[0].kernel);
         p.own.stem = b->name;
-        t->bundle(&bundle_add(b, &p)->own);
+        t->bundle(&add_part(b, &p)->own);
     } else {
         add_parts(b, given, n, o);
         write_text(b);
@@ -588,7 +645,7 @@ void bundle_write(const tl_bundle_part *given, int n, const tl_bundle_options *o
     Bundle *b = NEW(a, Bundle);
     Recover r;
 
-    if (!k->request.spec.target->bundle && !rt->bundle && rt != &runtime_cpu)
+    if (!k->request.spec.target->bundle && !rt->bundle)
         recover_throw(STATUS_TARGET, "there are no bundles for target %s here; --source prints its "
                       "text [bundle-target]", k->request.spec.text);
     b->a = a;

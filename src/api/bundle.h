@@ -18,7 +18,6 @@ typedef struct {
     const char *tuned; /* a row of a tuning library, JSON; NULL: none */
     bool any_address;  /* for tensors that start anywhere */
     bool asks_address; /* such a part comes later: this one asks first */
-    int level;         /* of a CPU */
 } Part;
 
 typedef struct {
@@ -31,24 +30,10 @@ typedef struct {
     Compiler cc; /* path NULL: there is none */
 } Bundle;
 
-/* bundle_cpu.c */
-extern const BundleHost cpu_bundle;
-/* The part once for each level, the best first.  levels NULL: the usual ones. */
-extern const char cpu_base_target[]; /* for what every processor of this kind runs */
-void cpu_add_levels(Bundle *b, const Part *p, const char *levels);
-/* Their texts compiled into `tmp`, and NAME.c too; how many, after `objects` of room PARTS_MOST
- * + 1. */
-int cpu_objects(Bundle *b, const char *tmp, const char **objects);
-
 /* bundle_when.c: a condition over dimensions, scalars and addresses as C; throws [bundle-guard]. */
 const char *bundle_when(Arena *a, const Func *f, const char *text);
 
 /* bundle.c */
-Part *bundle_add(Bundle *b, const Part *p); /* throws when there are too many */
-const char *bundle_object(Bundle *b, const char *tmp, const char *file, const TargetSpec *spec,
-                          bool exported);
-void bundle_put(Bundle *b, const char *name, const char *text,
-                size_t n);                                  /* a file, by its name there */
 void bundle_check_status(Status s, const char *const *why); /* throws */
 
 /* bundle_place.c: a folder that appears whole. */

@@ -551,6 +551,53 @@ static tl_status profile_gpu(tl_kernel *k, const tl_tensor *args, int narg, Prof
     return s;
 }
 
+/* A sampler has one handler for its signal. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+typedef struct {
+    tl_kernel *k;
+    const tl_tensor *args;
+    int narg;
+    ProfileTexts *out;
+    tl_status status; /* of the kernel's own runs */
+} SampleCall;
+
+static int run_again(void *arg)
+{
+    SampleCall *q = arg;
+    return tl_kernel_run(q->k, q->args, q->narg);
+}
+
+static void sample_work(void *arg)
+{
+    SampleCall *q = arg;
+    const Func *f = q->k->build.func;
+    const Runtime *rt = q->k->built.rt;
+    Arena *a = q->k->ctx->answer;
+    ProfileSpans s;
+
+    if (rt->emulator)
+        recover_throw(STATUS_USER, "'%s' is run here by %s, whose times say nothing; tl profile "
+                      "wants a machine that the code is for [not-profiled]", f->name, rt->emulator);
+    if (!rt->sample)
+        recover_throw(STATUS_USER, "'%s' has no code that runs here [not-profiled]", f->name);
+    q->status = (tl_status)rt->sample(a, f, &q->k->built.module, run_again, q, &s);
+    if (q->status == TL_OK)
+        profile_tell(q->k, &s, a, q->out);
+}
+
+/* Runs it for a while; texts until the context is asked again. */
+static tl_status profile_samples(tl_kernel *k, const tl_tensor *args, int narg, ProfileTexts *out)
+{
+    SampleCall q = {.k = k, .args = args, .narg = narg, .out = out};
+
+    pthread_mutex_lock(&one_at_a_time);
+    arena_reset(k->ctx->answer, (ArenaMark){0});
+    tl_status s = protect(k->ctx, NULL, sample_work, &q);
+    pthread_mutex_unlock(&one_at_a_time);
+    return s == TL_OK ? q.status : s;
+}
+
 tl_status tl_kernel_profile(tl_kernel *k, const tl_tensor *args, int narg, const char **json,
                             const char **svg, const char **table)
 {
@@ -559,7 +606,7 @@ tl_status tl_kernel_profile(tl_kernel *k, const tl_tensor *args, int narg, const
     if (!k || (narg > 0 && !args))
         return call_null(k ? k->ctx : NULL);
     bool threads = machine_has(&k->request.spec.machine, HAS_THREADS);
-    tl_status s = threads ? profile_gpu(k, args, narg, &t) : profile_cpu(k, args, narg, &t);
+    tl_status s = threads ? profile_gpu(k, args, narg, &t) : profile_samples(k, args, narg, &t);
     if (json)
         *json = t.json;
     if (svg)

@@ -10,6 +10,11 @@
 /* At the end of why a device that is there cannot be opened: out of memory, taken by others. */
 #define DEVICE_UNUSABLE "[device-unusable]"
 
+/* A part's code for one kind of processor: the target, and what names of its files end with. */
+typedef struct {
+    const char *target, *suffix;
+} BundleLevel;
+
 /* NAME.c of a bundle is: text; for each part what `part` prints; rows of tl_parts[]; and NAME(…),
  * which calls tl_run_I_NAME(…) of the first part whose condition holds and that tl_able takes.  The
  * text defines tl_part, tl_state (with `why`), tl_said, tl_no, tl_enter, tl_leave and tl_able. */
@@ -19,7 +24,20 @@ typedef struct {
     void (*row)(const TargetBundle *b, const Module *code, Str *out); /* a tl_part's initialiser */
     void (*tell)(const TargetBundle *b, const Module *code, Json *j); /* for the manifest */
     int (*rank)(const TargetSpec *s); /* the higher is better; NULL: as they are given */
+    /* Where the text of parts is C that goes into the library: once for each level of the names in
+     * `list`, the best first (NULL: the usual ones); NULL: parts bring code.  Throws. */
+    int (*levels)(Arena *a, const char *list, const BundleLevel **out);
+    const char *base; /* the target of what every processor of this kind runs */
 } BundleHost;
+
+/* What was seen of a kernel's warps, or of a CPU's threads; `producer`: the second role. */
+typedef struct {
+    SimSpans all;
+    const char *unit, *lane, *role[2];
+    int runs;         /* that the spans are of */
+    bool model;
+    const char *head; /* of the table */
+} ProfileSpans;
 
 typedef struct {
     const char *name;
@@ -51,6 +69,10 @@ typedef struct {
     /* Of this machine, measured: GFLOP/s of a type, GB/s for DT_NONE. */
     Status (*measure)(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t,
                       double *most, const char **why);
+    /* Where its threads are while `run` runs the kernel, looked at now and then; by one thread at a
+     * time.  What `run` gave back if that was not 0.  Throws.  NULL: it cannot look. */
+    int (*sample)(Arena *a, const Func *f, const Module *m, int (*run)(void *arg), void *arg,
+                  ProfileSpans *out);
 
     /* ---- running ---- */
     Status (*load)(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out, const char **why);

@@ -160,8 +160,10 @@ const Runtime runtime_cpu = {
     .find = compiler_find,
     .build = cpu_build,
     .all_flags = compiler_flags,
+    .bundle = &cpu_bundle,
     .load = host_load,
     .unload = host_unload,
     .run = host_run,
     .measure = cpu_measure,
+    .sample = cpu_sample,
 };

@@ -10,6 +10,10 @@ Status cpu_launch(Entry *entry, void *const *tensor, const int64_t *value, Worke
 /* peak.c: Runtime.measure */
 Status cpu_measure(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t, double *most,
                    const char **why);
+/* profile.c: Runtime.sample */
+int cpu_sample(Arena *a, const Func *f, const Module *m, int (*run)(void *arg), void *arg,
+               ProfileSpans *out);
+extern const BundleHost cpu_bundle; /* bundle.c */
 /* split.c: Runtime.build; ModuleSpec.files */
 Status cpu_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *m, const char **why);
 int cpu_split(Arena *a, const ModuleSpec *s, const char *const **files);

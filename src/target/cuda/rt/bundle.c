@@ -478,4 +478,5 @@ int cuda_bundle_rank(const TargetSpec *s)
 }
 
 const unsigned char *const cuda_bundle_text[] = {device_cpu_driver_h, device_cpu_host_h, NULL};
-const BundleHost cuda_bundle = {cuda_bundle_text, part, row, cuda_bundle_tell, cuda_bundle_rank};
+const BundleHost cuda_bundle = {.text = cuda_bundle_text, .part = part, .row = row,
+                                .tell = cuda_bundle_tell, .rank = cuda_bundle_rank};

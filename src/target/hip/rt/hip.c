@@ -238,7 +238,8 @@ static void bundle_row(const TargetBundle *b, const Module *m, Str *out)
 }
 
 static const unsigned char *const bundle_text[] = {device_hip_driver_h, device_cpu_host_h, NULL};
-static const BundleHost bundle = {bundle_text, bundle_part, bundle_row, cuda_bundle_tell, NULL};
+static const BundleHost bundle = {
+    .text = bundle_text, .part = bundle_part, .row = bundle_row, .tell = cuda_bundle_tell};
 
 extern const Runtime runtime_hip;
 const Runtime runtime_hip = {

@@ -48,4 +48,5 @@ static void row(const TargetBundle *b, const Module *m, Str *out)
 }
 
 static const unsigned char *const text[] = {device_opencl_driver_h, device_cpu_host_h, NULL};
-const BundleHost opencl_bundle = {text, part, row, cuda_bundle_tell, NULL};
+const BundleHost opencl_bundle = {
+    .text = text, .part = part, .row = row, .tell = cuda_bundle_tell};

@@ -1,4 +1,4 @@
-/* profile_cpu.c -- where the threads of a kernel on this CPU are, looked at now and then.
+/* profile.c -- where the threads of a kernel on this CPU are, looked at now and then.
  *
  * Each thread has a timer of the processor time it takes, which interrupts it.  The calls it is in
  * then become lines of the kernel's file, which the C compiler has written down: the innermost that
@@ -12,7 +12,8 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "api/public.h"
+#include "sim/sim.h"
+#include "target/cpu/rt/cpu.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
@@ -41,7 +42,6 @@ typedef struct {
 } Timers;
 
 typedef struct {
-    tl_kernel *k;
     Arena *a;
     const char *file, *plans, *object; /* object: the shared object of the kernel */
     uintptr_t base;
@@ -53,8 +53,7 @@ typedef struct {
     double start, end; /* of the runs */
 } CpuProfile;
 
-/* One at a time: a process has one handler for a signal. */
-static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+/* A process has one handler for a signal: Runtime.sample is called by one thread at a time. */
 static Sample *sampled;
 static atomic_int nsampled;
 
@@ -120,14 +119,14 @@ static void stop_timers(Timers *t)
         syscall(SYS_timer_delete, t->timer[i]);
 }
 
-/* Runs until there is enough to tell.  The caller holds what takes one at a time. */
-static tl_status sample_runs(CpuProfile *p, const tl_tensor *args, int narg)
+/* Runs until there is enough to tell. */
+static int sample_runs(CpuProfile *p, int (*run)(void *arg), void *arg)
 {
     struct sigaction before, on = {.sa_flags = SA_SIGINFO | SA_RESTART};
     void *first[2];
     double *start = &p->start, *end = &p->end;
     int *runs = &p->runs;
-    tl_status s = tl_kernel_run(p->k, args, narg); /* its threads are there from now on */
+    int failed = run(arg); /* its threads are there from now on */
 
     on.sa_sigaction = take_sample;
     atomic_store(&nsampled, 0);
@@ -135,15 +134,15 @@ static tl_status sample_runs(CpuProfile *p, const tl_tensor *args, int narg)
     sigaction(SIGPROF, &on, &before);
     *start = *end = read_clock(CLOCK_MONOTONIC);
     start_timers(p->a, &p->timers);
-    for (*runs = 0; s == TL_OK && *end - *start < seconds_most; (*runs)++) {
+    for (*runs = 0; !failed && *end - *start < seconds_most; (*runs)++) {
         if (*runs >= RUNS_LEAST && atomic_load(&nsampled) >= SAMPLES_WANTED)
             break;
-        s = tl_kernel_run(p->k, args, narg);
+        failed = run(arg);
         *end = read_clock(CLOCK_MONOTONIC);
     }
     stop_timers(&p->timers);
     sigaction(SIGPROF, &before, NULL);
-    return s;
+    return failed;
 }
 
 /* ---- places become lines --------------------------------------------------------------------- */
@@ -317,15 +316,14 @@ static void make_spans(CpuProfile *p, int nsample)
 
 /* ---- the entry ------------------------------------------------------------------------------- */
 
-static void look_at_kernel(CpuProfile *p)
+static void look_at_kernel(CpuProfile *p, const Func *f, const Module *m)
 {
     Dl_info d;
     void *entry;
-    const Func *f = p->k->build.func;
     const Source *src = f->kernels.n ? f->kernels.at[0]->span.src : NULL;
     Str plans;
 
-    memcpy(&entry, &p->k->built.module.entry, sizeof entry);
+    memcpy(&entry, &m->entry, sizeof entry);
     if (!entry || !dladdr(entry, &d) || !src)
         recover_throw(STATUS_USER, "'%s' has no code that runs here [not-profiled]", f->name);
     p->object = d.dli_fname;
@@ -340,53 +338,30 @@ static void look_at_kernel(CpuProfile *p)
     p->caller = (int)syscall(SYS_gettid);
 }
 
-static void tell(CpuProfile *p, ProfileTexts *out)
+static void tell(CpuProfile *p, const Func *f, const Module *m, ProfileSpans *out)
 {
     int n = MIN(atomic_load(&nsampled), SAMPLES_MOST);
 
     if (n == 0)
         recover_throw(STATUS_USER, "no time was seen: the kernel is too short, or has no work "
                       "[not-profiled]");
-    look_at_kernel(p);
+    look_at_kernel(p, f, m);
     gather_places(p, n);
     lines_of_places(p);
     make_spans(p, n);
-    ProfileSpans s = {p->spans, "us", "thread", {"caller", "worker"}, p->runs, false,
-                      arena_printf(p->a, "%.2f us a run, %d samples\n",
-                                   (p->end - p->start) * 1e6 / p->runs, n)};
-    profile_tell(p->k, &s, p->a, out);
+    *out = (ProfileSpans){p->spans, "us", "thread", {"caller", "worker"}, p->runs, false,
+                          arena_printf(p->a, "%.2f us a run, %d samples\n",
+                                       (p->end - p->start) * 1e6 / p->runs, n)};
 }
 
-typedef struct {
-    CpuProfile p;
-    const tl_tensor *args;
-    int narg;
-    ProfileTexts *out;
-    tl_status status; /* of the kernel's own runs */
-} CpuCall;
-
-static void profile_work(void *arg)
+int cpu_sample(Arena *a, const Func *f, const Module *m, int (*run)(void *arg), void *arg,
+               ProfileSpans *out)
 {
-    CpuCall *q = arg;
-    const char *emulator = q->p.k->built.rt->emulator;
+    CpuProfile p = {.a = a};
 
-    if (emulator)
-        recover_throw(STATUS_USER, "'%s' is run here by %s, whose times say nothing; tl profile "
-                      "wants a machine that the code is for [not-profiled]",
-                      q->p.k->build.func->name, emulator);
-    sampled = NEWN(q->p.a, Sample, SAMPLES_MOST);
-    q->status = sample_runs(&q->p, q->args, q->narg);
-    if (q->status == TL_OK)
-        tell(&q->p, q->out);
-}
-
-tl_status profile_cpu(tl_kernel *k, const tl_tensor *args, int narg, ProfileTexts *out)
-{
-    CpuCall q = {.p = {.k = k, .a = k->ctx->answer}, .args = args, .narg = narg, .out = out};
-
-    pthread_mutex_lock(&one_at_a_time);
-    arena_reset(k->ctx->answer, (ArenaMark){0});
-    tl_status s = protect(k->ctx, NULL, profile_work, &q);
-    pthread_mutex_unlock(&one_at_a_time);
-    return s == TL_OK ? q.status : s;
+    sampled = NEWN(a, Sample, SAMPLES_MOST);
+    int failed = sample_runs(&p, run, arg);
+    if (!failed)
+        tell(&p, f, m, out);
+    return failed;
 }

@@ -1,18 +1,19 @@
-/* bundle_cpu.c -- parts of a bundle for CPUs: the kernel once for each level of instructions.
+/* bundle.c -- parts of a bundle for CPUs: the kernel once for each level of instructions.
  *
  *     NAME.c          the function, dispatch by what the CPU has, a thread pool
  *     NAME_v3.c …     the emitted code, once per level */
-#include "api/bundle.h"
 #include "device_cpu.h"
+#include "target/bundle.h"
+#include "target/cpu/rt/cpu.h"
 
 /* Levels of one bundle are of the kind of processor that it is built on. */
 #if defined(__aarch64__)
 static const char default_levels[] = "armv8-a,armv8.2-a,armv8.6-a";
-const char cpu_base_target[] = "cpu -mcpu=armv8-a";
+static const char base_target[] = "cpu -mcpu=armv8-a";
 enum { HERE_ARM = true };
 #else
 static const char default_levels[] = "x86-64-v2,x86-64-v3,x86-64-v4";
-const char cpu_base_target[] = "cpu -mcpu=x86-64";
+static const char base_target[] = "cpu -mcpu=x86-64";
 enum { HERE_ARM = false };
 #endif
 
@@ -95,52 +96,26 @@ static void put_values(const TargetBundle *b, Str *out)
     }
 }
 
-/* The emitted text for one level. */
-static void write_level(const TargetBundle *b)
+static int find_level(const char *arch, size_t n)
 {
-    const Part *p = &((Bundle *)b->arg)->parts[b->part];
-    Request r = p->k->request;
-    Build build = {0};
-    Recover frame;
-    Str text;
+    for (int i = 0; i < COUNT(level_table); i++)
+        if (strlen(level_table[i].arch) == n && !strncmp(level_table[i].arch, arch, n))
+            return i;
+    return -1;
+}
 
-    r.dump = r.dump_dir = NULL;
-    r.check_each = false;
-    r.file =
-        strrchr(r.file, '/') ? strrchr(r.file, '/') + 1 : r.file; /* messages name no folders */
-    r.spec = *b->spec;
-    if (!r.ntext) { /* a host traced it: there is no text but the IR's */
-        Str ir;
-        str_init(&ir, b->arena);
-        print_func(&ir, p->k->build.tile);
-        r.text = ir.s;
-        r.ntext = ir.n;
-        r.from = pass_table[0].name;
-    }
-    str_init(&text, b->arena);
-    if (recover_open(&frame) == 0) {
-        build_open_arenas(&build, p->k->ctx->names);
-        compile(&build, &r);
-        str_printf(&text, "#define tl_entry tl_%s\n", b->stem);
-        str_putn(&text, build.source.s, build.source.n);
-        recover_close(&frame);
-    } else if (build.arena && build.diag.nerror) {
-        diag_render(&build.diag, &text, false);
-        snprintf(frame.text, sizeof frame.text, "%s", text.s);
-    }
-    build_free(&build);
-    if (frame.status != STATUS_OK)
-        recover_throw(frame.status, "%s", frame.text);
-    b->put(b->arg, arena_printf(b->arena, "%s.c", b->stem), text.s, text.n);
+static int level_of(const TargetBundle *b)
+{
+    return find_level(b->spec->arch, strlen(b->spec->arch));
 }
 
 static void part(const TargetBundle *b, const Module *m, Str *out)
 {
     const Func *f = b->tile;
 
+    int level = level_of(b);
+
     (void)m;
-    write_level(b);
-    int level = ((Bundle *)b->arg)->parts[b->part].level;
     (level_table[level].arm ? put_has_arm : put_has)(b, level_table[level].features, out);
     str_printf(out, "__attribute__((visibility(\"hidden\"))) tl_entry_fn tl_%s;\n\nstatic ",
                b->stem);
@@ -165,13 +140,9 @@ static void tell(const TargetBundle *b, const Module *m, Json *j)
 {
     (void)m;
     json_object(j, "needs");
-    json_string(j, "features", level_table[((Bundle *)b->arg)->parts[b->part].level].features);
+    json_string(j, "features", level_table[level_of(b)].features);
     json_end(j, '}');
 }
-
-static const unsigned char *const host_text[] = {device_cpu_abi_h, device_cpu_pool_h,
-                                                 device_cpu_levels_h, NULL};
-const BundleHost cpu_bundle = {host_text, part, row, tell, NULL};
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
@@ -179,10 +150,7 @@ static void take_levels(const char *levels, bool *wanted)
 {
     for (const char *s = levels ? levels : default_levels; *s;) {
         size_t n = strcspn(s, ",");
-        int found = -1;
-        for (int i = 0; i < COUNT(level_table); i++)
-            if (strlen(level_table[i].arch) == n && !strncmp(level_table[i].arch, s, n))
-                found = i;
+        int found = find_level(s, n);
         if (found < 0)
             recover_throw(
                 STATUS_USER,
@@ -200,30 +168,21 @@ static void take_levels(const char *levels, bool *wanted)
     }
 }
 
-void cpu_add_levels(Bundle *b, const Part *p, const char *levels)
+static int levels(Arena *a, const char *list, const BundleLevel **out)
 {
     bool wanted[COUNT(level_table)] = {0};
-    const char *why = "";
+    BundleLevel *to = NEWN(a, BundleLevel, COUNT(level_table));
+    int n = 0;
 
-    take_levels(levels, wanted);
-    for (int i = 0; i < COUNT(level_table); i++) {
-        if (!wanted[i])
-            continue;
-        TargetSpec *spec = NEW(b->a, TargetSpec);
-        if (!target_parse(b->a, arena_printf(b->a, "cpu -mcpu=%s", level_table[i].arch), spec,
-                          &why))
-            recover_throw(STATUS_TARGET, "%s", why);
-        Part *to = bundle_add(b, p);
-        to->level = i;
-        to->own.spec = spec;
-        to->own.stem = arena_printf(b->a, "%s_%s", p->own.stem, level_table[i].suffix);
-    }
+    take_levels(list, wanted);
+    for (int i = 0; i < COUNT(level_table); i++)
+        if (wanted[i])
+            to[n++] = (BundleLevel){arena_printf(a, "cpu -mcpu=%s", level_table[i].arch),
+                                    level_table[i].suffix};
+    *out = to;
+    return n;
 }
 
-int cpu_objects(Bundle *b, const char *tmp, const char **objects)
-{
-    for (int i = 0; i < b->npart; i++)
-        objects[i] = bundle_object(b, tmp, arena_printf(b->a, "%s.c", b->parts[i].own.stem),
-                                   b->parts[i].own.spec, false);
-    return b->npart;
-}
+static const unsigned char *const host_text[] = {device_cpu_abi_h, device_cpu_pool_h,
+                                                 device_cpu_levels_h, NULL};
+const BundleHost cpu_bundle = {host_text, part, row, tell, NULL, levels, base_target};
