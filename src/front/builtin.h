@@ -85,6 +85,16 @@ void ignore_schedule(const BuiltinCall *c, Span at); /* of warp roles; builtin_a
 /* ---- shared between files -------------------------------------------------------------------- */
 
 bool scope_parse(const char *text, MemScope *s);
+Value alloc_tile(BuiltinCall *c, MemScope scope); /* of arguments 0 and 1: shape and type */
+Value sync_call(BuiltinCall *c, Intrin which, int n, const Expr *const *arg);
+/* At the one barrier that argument 0 is. */
+Value barrier_call(BuiltinCall *c, Intrin which, int n, const Expr *const *arg, const char *text);
+/* builtin_gemm.c: where arguments stand that come after the operands; -1: there is none. */
+typedef struct { int ta, tb, policy, clear, k_pack, mbar, annotations; } GemmSlots;
+typedef struct { int policy, clear, mbar, k_start, sf_layout, annotations; } ScaledSlots;
+Value gemm_call(BuiltinCall *c, GemmSlots s, Hints h);
+Value scaled_gemm_call(BuiltinCall *c, ScaledSlots s, Hints h);
+void pair_hint(BuiltinCall *c, Hints *h, int i); /* of arg_pair */
 const Expr *flat_thread(const BuiltinCall *c);           /* flat index in the block */
 const Expr *cast_value(Eval *ev, Span at, DType t, int lanes, const Value *v, const char *what);
 /* A buffer without storage of its own: seen by the open kernel, or by all that follow. */

@@ -82,7 +82,7 @@ static int any_shape(BuiltinCall *c, Span at, const Value *from, const Expr **sh
     return n;
 }
 
-static Value tile(BuiltinCall *c, MemScope scope)
+Value alloc_tile(BuiltinCall *c, MemScope scope)
 {
     const Expr *shape[RANK_MOST];
     call_kernel(c);
@@ -100,7 +100,7 @@ Value do_alloc_shared(BuiltinCall *c)
 {
     MemScope scope = arg_scope(c, 2, MEM_SHARED);
     int64_t shape[RANK_MOST], pad = arg_int(c, 3);
-    Value v = tile(c, scope);
+    Value v = alloc_tile(c, scope);
     Buffer *b = v.u.buf;
 
     if (pad < 0 || pad > PAD_MOST)
@@ -116,7 +116,7 @@ Value do_alloc_shared(BuiltinCall *c)
     return v;
 }
 
-Value do_alloc_fragment(BuiltinCall *c) { return tile(c, arg_scope(c, 2, MEM_FRAGMENT)); }
+Value do_alloc_fragment(BuiltinCall *c) { return alloc_tile(c, arg_scope(c, 2, MEM_FRAGMENT)); }
 
 /* Elements may be vectors ("float16x2"): their lanes are one more dimension, which only a view by
  * T.view shows. */
@@ -128,7 +128,7 @@ Value do_alloc_local(BuiltinCall *c)
     DType t = arg_dtype(c, 1, &lanes);
 
     if (lanes == 1 || scope != MEM_LOCAL)
-        return tile(c, scope);
+        return alloc_tile(c, scope);
     call_kernel(c);
     int n = tile_shape(c, 0, shape);
     if (n == RANK_MOST)
@@ -136,14 +136,6 @@ Value do_alloc_local(BuiltinCall *c)
     shape[n++] = expr_int(c->ev->ir, lanes);
     Value v = value_buffer(trace_buffer(c->ev, c->span, t, scope, n, shape));
     v.u.buf->lanes = lanes;
-    return v;
-}
-
-Value do_alloc_tmem(BuiltinCall *c)
-{
-    Value v = tile(c, MEM_TMEM);
-    if (v.u.buf->rank < 2)
-        arg_fail(c, 0, "must have at least 2 dimensions, not %d [tile-shape]", v.u.buf->rank);
     return v;
 }
 
@@ -241,7 +233,7 @@ Value do_alloc_reducer(BuiltinCall *c)
     if (arg_given(c, 3) && arg_word(c, 3, kinds, " [argument-type]") == kinds[1])
         diag_ignored(c->ev->diag, c->span, "the exchange between threads", "replication=\"none\": "
                      "every thread holds what it contributes [ignored]");
-    Value v = tile(c, MEM_REDUCER);
+    Value v = alloc_tile(c, MEM_REDUCER);
     if (!strncmp(op, "bit", 3) && !dtype_is_int(v.u.buf->type))
         arg_fail(c, 1, "must be an integer dtype for op \"%s\", not %s [reducer-dtype]", op,
                  dtype_name(v.u.buf->type));
@@ -268,27 +260,8 @@ Value do_alloc_buffer(BuiltinCall *c)
     if (s == MEM_GLOBAL)
         return do_alloc_global(c);
     if (s == MEM_SHARED || s == MEM_FRAGMENT || s == MEM_LOCAL || s == MEM_TMEM)
-        return tile(c, s);
+        return alloc_tile(c, s);
     arg_fail(c, 2, "has an allocator of its own for %s [scope-name]", mem_name(s));
-}
-
-static Value descriptor(BuiltinCall *c, DType t)
-{
-    const Expr *shape[1] = {expr_int(c->ev->ir, 1)};
-    call_kernel(c);
-    return value_buffer(trace_buffer(c->ev, c->span, t, MEM_DESCRIPTOR, 1, shape));
-}
-
-Value do_alloc_descriptor(BuiltinCall *c)
-{
-    static const char *const kinds[] = {"wgmma", "tcgen05_smem", "tcgen05_instr", NULL};
-    arg_word(c, 0, kinds, " [argument-type]");
-    return descriptor(c, arg_dtype(c, 1, NULL));
-}
-
-Value do_alloc_desc(BuiltinCall *c)
-{
-    return descriptor(c, arg_dtype(c, 0, NULL));
 }
 
 /* T.empty(M, N, dtype="float16"), T.empty((M, N), "float16"). */

@@ -123,37 +123,6 @@ Value do_annotate_restrict(BuiltinCall *c)
     return value_none();
 }
 
-static Value register_note(BuiltinCall *c, const char *name)
-{
-    Kernel *k = call_kernel(c);
-    int64_t n = arg_int(c, 0);
-    if (n < 24 || n > 256 || n % 8)
-        arg_fail(c, 0, "must be a multiple of 8 from 24 to 256, not %lld [argument-type]",
-                 (long long)n);
-    hints_int(c->ev, &k->hints, name, n);
-    return value_none();
-}
-
-Value do_producer_regs(BuiltinCall *c) { return register_note(c, "producer_registers"); }
-Value do_consumer_regs(BuiltinCall *c) { return register_note(c, "consumer_registers"); }
-
-Value do_no_register_moves(BuiltinCall *c)
-{
-    hints_int(c->ev, &call_kernel(c)->hints, "keep_registers", 1);
-    return value_none();
-}
-
-Value do_set_max_nreg(BuiltinCall *c)
-{
-    Ir *ir = c->ev->ir;
-    const char *name = c->b->name;
-    call_kernel(c);
-    int64_t n = arg_int(c, 0);
-    int64_t inc = !strncmp(name, "inc", 3) || (!strncmp(name, "set", 3) && arg_int(c, 1) != 0);
-    const Expr *arg[2] = {expr_int(ir, n), expr_int(ir, inc)};
-    return call_intrin(c, INTRIN_SET_MAX_NREG, 2, arg, 0, NULL, NULL, DT_NONE);
-}
-
 /* ---- schedules of warp roles --------------------------------------------------------------------
  *
  * A schedule says who does a statement and when, never what it means: the kernel read from top to

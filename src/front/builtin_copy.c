@@ -748,8 +748,3 @@ Value do_view(BuiltinCall *c)
     v.u.buf->lanes = lanes;
     return v;
 }
-
-Value do_gather4_bytes(BuiltinCall *c)
-{
-    return value_int(4 * dtype_bytes(arg_dtype(c, 1, NULL), arg_int(c, 0)));
-}

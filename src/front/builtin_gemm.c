@@ -128,9 +128,7 @@ static void precision_hint(BuiltinCall *c, Hints *h, int i)
     hints_text(c->ev, h, "precision", dtype_name(t));
 }
 
-typedef struct { int ta, tb, policy, clear, k_pack, mbar, annotations; } Slots;
-
-static Value product(BuiltinCall *c, Slots s, Hints h)
+Value gemm_call(BuiltinCall *c, GemmSlots s, Hints h)
 {
     Ir *ir = c->ev->ir;
     call_kernel(c);
@@ -160,22 +158,14 @@ Value do_gemm(BuiltinCall *c)
 {
     Hints h = {0};
     precision_hint(c, &h, 10);
-    return product(c, (Slots){3, 4, 5, 6, 7, 8, 9}, h);
+    return gemm_call(c, (GemmSlots){3, 4, 5, 6, 7, 8, 9}, h);
 }
 
 Value do_mma(BuiltinCall *c)
 {
     Hints h = {0};
     hints_text(c->ev, &h, "instruction", "mma");
-    return product(c, (Slots){3, 4, 5, 6, -1, -1, 7}, h);
-}
-
-Value do_wgmma_gemm(BuiltinCall *c)
-{
-    Hints h = {0};
-    hints_int(c->ev, &h, "async", 1);
-    hints_text(c->ev, &h, "instruction", "wgmma");
-    return product(c, (Slots){3, 4, 5, 6, -1, -1, 7}, h);
+    return gemm_call(c, (GemmSlots){3, 4, 5, 6, -1, -1, 7}, h);
 }
 
 bool arg_pair(BuiltinCall *c, int i)
@@ -189,24 +179,13 @@ bool arg_pair(BuiltinCall *c, int i)
     return true;
 }
 
-static void pair_hint(BuiltinCall *c, Hints *h, int i)
+void pair_hint(BuiltinCall *c, Hints *h, int i)
 {
     if (arg_pair(c, i))
         hints_int(c->ev, h, "pair", 1);
 }
 
-Value do_tcgen05_gemm(BuiltinCall *c)
-{
-    Hints h = {0};
-    pair_hint(c, &h, 8);
-    hints_int(c->ev, &h, "async", 1);
-    hints_text(c->ev, &h, "instruction", "tcgen05");
-    return product(c, (Slots){3, 4, 5, 6, -1, 7, 9}, h);
-}
-
 /* ---- scales of blocks along k ---------------------------------------------------------------- */
-
-typedef struct { int policy, clear, mbar, k_start, sf_layout, annotations; } ScaledSlots;
 
 static ScalesWhere scales_where(BuiltinCall *c, int i, const Region scale[2])
 {
@@ -218,7 +197,7 @@ static ScalesWhere scales_where(BuiltinCall *c, int i, const Region scale[2])
                ? SCALES_CHUNKS : SCALES_ROWS;
 }
 
-static Value scaled_product(BuiltinCall *c, ScaledSlots s, Hints h)
+Value scaled_gemm_call(BuiltinCall *c, ScaledSlots s, Hints h)
 {
     enum { SFA = 3, SFB, TRANS_A, TRANS_B };
     Ir *ir = c->ev->ir;
@@ -251,25 +230,14 @@ Value do_gemm_blockscaled(BuiltinCall *c)
 {
     Hints h = {0};
     pair_hint(c, &h, 13);
-    return scaled_product(c, (ScaledSlots){7, 8, 12, 9, 14, 15}, h);
+    return scaled_gemm_call(c, (ScaledSlots){7, 8, 12, 9, 14, 15}, h);
 }
 
 Value do_mma_gemm_blockscaled(BuiltinCall *c)
 {
     Hints h = {0};
     hints_text(c->ev, &h, "instruction", "mma");
-    return scaled_product(c, (ScaledSlots){7, 8, -1, 9, 12, -1}, h);
-}
-
-Value do_tcgen05_gemm_blockscaled(BuiltinCall *c)
-{
-    Hints h = {0};
-    if (arg_int(c, 8) != 0)
-        arg_fail(c, 8, "must be 0: the GEMM is waited for at a barrier [unsupported-here]");
-    pair_hint(c, &h, 13);
-    hints_int(c->ev, &h, "async", 1);
-    hints_text(c->ev, &h, "instruction", "tcgen05");
-    return scaled_product(c, (ScaledSlots){-1, 7, 9, 10, -1, -1}, h);
+    return scaled_gemm_call(c, (ScaledSlots){7, 8, -1, 9, 12, -1}, h);
 }
 
 /* 2:4 sparse A: half the columns are stored; E says where they stand. */
@@ -288,8 +256,7 @@ Value do_gemm_sp(BuiltinCall *c)
     if (!dtype_is_int(e.buf->type))
         arg_fail(c, 1, "must hold integers, not %s [gemm-dtype]", dtype_name(e.buf->type));
     if (arg_int(c, 9) != 1)
-        arg_fail(c, 9, "must be 1: only matrix cores of AMD GPUs take packed operands "
-                 "[unsupported-here]");
+        arg_fail(c, 9, "must be 1: operands of sparse GEMMs are not packed [unsupported-here]");
     if (arg_int(c, 10) != 0)
         arg_fail(c, 10, "must be 0: the GEMM is waited for where it stands [unsupported-here]");
     policy_hint(c, &h, 7);
@@ -334,29 +301,7 @@ Value do_dp4a(BuiltinCall *c)
     return call_emit(c, stmt_store(ir, c->span, out.buf, out.at, out.buf->rank, sum));
 }
 
-/* ---- one instruction ------------------------------------------------------------------------- */
-
-/* Words of callers for types of operands, PTX's words, and bits. */
-static const struct {
-    const char *said, *ptx;
-    int bits;
-} operand_types[] = {
-    {"fp16", "f16", 16},      {"float16", "f16", 16},     {"bf16", "bf16", 16},
-    {"bfloat16", "bf16", 16}, {"tf32", "tf32", 32},       {"fp32", "f32", 32},
-    {"float32", "f32", 32},   {"fp64", "f64", 64},        {"float64", "f64", 64},
-    {"int8", "s8", 8},        {"uint8", "u8", 8},         {"int4", "s4", 4},
-    {"uint4", "u4", 4},       {"int32", "s32", 32},       {"e4m3", "e4m3", 8},
-    {"e5m2", "e5m2", 8},      {"float8_e4m3fn", "e4m3", 8}, {"float8_e5m2", "e5m2", 8},
-};
-
-static int operand_type(BuiltinCall *c, int i)
-{
-    const char *said = arg_text(c, i);
-    for (int t = 0; said && t < COUNT(operand_types); t++)
-        if (!strcmp(operand_types[t].said, said))
-            return t;
-    arg_fail(c, i, "is no type of an operand [argument-type]");
-}
+/* ---- slots of a thread ----------------------------------------------------------------------- */
 
 Region arg_slots(const BuiltinCall *c, int i, int bits, int64_t n, int64_t each)
 {
@@ -374,33 +319,4 @@ Region arg_slots(const BuiltinCall *c, int i, int bits, int64_t n, int64_t each)
         r.at[0] = expr_add(ir, addr->kid[0], r.at[0]);
     r.extent[0] = expr_int(ir, n);
     return r;
-}
-
-/* T.ptx_mma: mma.sync on slots that the caller has filled as the instruction wants them. */
-Value do_ptx_mma(BuiltinCall *c)
-{
-    enum { SHAPE = 1, A_TYPE = 4, A = 7, LANES = 32 };
-    Ir *ir = c->ev->ir;
-    int m, n, k, t[3];
-    const char *shape = arg_text(c, SHAPE);
-    static const char *const row[] = {"row", NULL}, *const col[] = {"col", NULL};
-
-    call_threads(c);
-    if (!shape || sscanf(shape, "m%dn%dk%d", &m, &n, &k) != 3)
-        arg_fail(c, SHAPE, "must be a shape such as \"m16n8k16\" [argument-type]");
-    arg_word(c, 2, row, " [argument-type]");
-    arg_word(c, 3, col, " [argument-type]");
-    for (int i = 0; i < 3; i++)
-        t[i] = operand_type(c, A_TYPE + i);
-    const char *name = arena_printf(ir->arena, "mma.m%dn%dk%d.%s.%s.%s", m, n, k,
-                                    operand_types[t[2]].ptx, operand_types[t[0]].ptx,
-                                    operand_types[t[1]].ptx);
-    const Isa *isa = ir->words->isa_find(name);
-    if (!isa)
-        call_fail(c, "there is no instruction %s [unsupported-here]", name);
-    int64_t size[3] = {(int64_t)m * k, (int64_t)k * n, (int64_t)m * n};
-    Region *r = NEWN(ir->arena, Region, 3);
-    for (int i = 0; i < 3; i++)
-        r[i] = arg_slots(c, A + 2 * i, operand_types[t[i]].bits, size[i] / LANES, 1);
-    return call_emit(c, stmt_instr(ir, c->span, isa, 3, r, 0, NULL, 0));
 }

@@ -1,7 +1,7 @@
 /* builtin_sync.c -- barriers, fences, waits, asserts, prints and early exits. */
 #include "front/builtin.h"
 
-static Value sync_call(BuiltinCall *c, Intrin which, int n, const Expr *const *arg)
+Value sync_call(BuiltinCall *c, Intrin which, int n, const Expr *const *arg)
 {
     return call_intrin(c, which, n, arg, 0, NULL, NULL, DT_NONE);
 }
@@ -75,23 +75,16 @@ Value do_syncthreads_or(BuiltinCall *c) { return vote(c, INTRIN_SYNC_OR); }
 
 /* ---- mbarriers ------------------------------------------------------------------------------- */
 
-static Region barrier_region(BuiltinCall *c, int i)
+Value barrier_call(BuiltinCall *c, Intrin which, int n, const Expr *const *arg, const char *text)
 {
     bool is_element;
-    Region r = arg_region(c, i, &is_element);
+    call_threads(c);
+    Region r = arg_region(c, 0, &is_element);
     if (r.buf->scope != MEM_BARRIER && r.buf->scope != MEM_CLUSTER_BARRIER)
-        arg_fail(c, i, "must be a barrier of T.alloc_barrier, not '%s' [argument-type]",
+        arg_fail(c, 0, "must be a barrier of T.alloc_barrier, not '%s' [argument-type]",
                  r.buf->name);
     if (!is_element && !region_extent_is(&r, 0, 1))
-        arg_fail(c, i, "must be one barrier: index '%s' [argument-type]", r.buf->name);
-    return r;
-}
-
-static Value barrier_call(BuiltinCall *c, Intrin which, int n, const Expr *const *arg,
-                          const char *text)
-{
-    call_threads(c);
-    Region r = barrier_region(c, 0);
+        arg_fail(c, 0, "must be one barrier: index '%s' [argument-type]", r.buf->name);
     return call_intrin(c, which, n, arg, 1, &r, text, DT_NONE);
 }
 
@@ -113,31 +106,6 @@ Value do_mbarrier_arrive(BuiltinCall *c)
     if (c->narg > 1 && arg_given(c, 1))
         peer = arg_index(c, 1);
     return barrier_call(c, INTRIN_ARRIVE, peer != NULL, &peer, NULL);
-}
-
-Value do_mbarrier_expect(BuiltinCall *c)
-{
-    call_threads(c);
-    const Expr *bytes = arg_index(c, 1);
-    return barrier_call(c, INTRIN_EXPECT_BYTES, 1, &bytes, NULL);
-}
-
-Value do_mbarrier_arrive_expect(BuiltinCall *c)
-{
-    call_threads(c);
-    const Expr *bytes = arg_index(c, 1);
-    return barrier_call(c, INTRIN_ARRIVE_BYTES, 1, &bytes, NULL);
-}
-
-Value do_cp_async_barrier(BuiltinCall *c)
-{
-    return barrier_call(c, INTRIN_ARRIVE_COPIES, 0, NULL, NULL);
-}
-
-/* One arrival for the GEMMs issued so far, as T.tcgen05_gemm(mbar=…) makes. */
-Value do_mma_arrive(BuiltinCall *c)
-{
-    return barrier_call(c, INTRIN_ARRIVE, 0, NULL, arg_pair(c, 1) ? "mma_pair" : "mma");
 }
 
 /* ---- groups of asynchronous work: done by the time they are issued on targets that copy at
@@ -164,47 +132,6 @@ Value do_plain_sync(BuiltinCall *c)
         if (!strcmp(plain[i].name, c->b->name))
             return sync_call(c, plain[i].which, 0, NULL);
     unreachable();
-}
-
-/* Fences that order what a tile operator already orders. */
-Value do_no_effect(BuiltinCall *c)
-{
-    call_kernel(c);
-    return value_none();
-}
-
-/* Registers of a GEMM are kept in place by the GEMM itself. */
-Value do_fence_operand(BuiltinCall *c)
-{
-    bool is_element;
-    call_kernel(c);
-    Region r = arg_region(c, 0, &is_element);
-    int64_t all = MAX(buffer_static_size(r.buf), 1), first = arg_int(c, 1);
-    int64_t n = arg_given(c, 2) ? arg_int(c, 2) : 0;
-    if (first < 0 || n < 0 || first + n > all)
-        arg_fail(c, n ? 2 : 1, "reaches to register %lld; '%s' has %lld elements [slice-range]",
-                 (long long)(first + n), r.buf->name, (long long)all);
-    if (arg_given(c, 3) && arg_dtype(c, 3, NULL) != r.buf->type)
-        arg_fail(c, 3, "must be %s, the type of '%s' [argument-type]", dtype_name(r.buf->type),
-                 r.buf->name);
-    return value_none();
-}
-
-static Value wait_for(BuiltinCall *c, Intrin which)
-{
-    call_kernel(c);
-    const Expr *n = arg_index(c, 0);
-    return sync_call(c, which, 1, &n);
-}
-
-Value do_wait_group(BuiltinCall *c) { return wait_for(c, INTRIN_WAIT_COPIES); }
-Value do_wait_wgmma(BuiltinCall *c) { return wait_for(c, INTRIN_WAIT_MMA); }
-
-Value do_tma_store_wait(BuiltinCall *c)
-{
-    call_kernel(c);
-    const Expr *arg[2] = {arg_index(c, 0), expr_bool(c->ev->ir, arg_bool(c, 1))};
-    return sync_call(c, INTRIN_WAIT_STORES, 2, arg);
 }
 
 /* ---- asserts, assumptions, prints ------------------------------------------------------------ */

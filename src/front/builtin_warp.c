@@ -161,39 +161,6 @@ Value do_block_rank(BuiltinCall *c)
     return call_intrin(c, INTRIN_BLOCK_RANK, 0, NULL, 0, NULL, NULL, DT_I32);
 }
 
-/* ---- cluster launch control ------------------------------------------------------------------ */
-
-/* The answer: 16 bytes of shared memory. */
-static Region clc_answer(BuiltinCall *c)
-{
-    call_threads(c);
-    Region r = arg_tile(c, 0);
-    if (r.buf->scope != MEM_SHARED || dtype_bits(r.buf->type) != 32 || region_nelem(&r) != 4)
-        arg_fail(c, 0, "must be four words of 32 bits in shared memory [argument-type]");
-    return r;
-}
-
-Value do_clc_try(BuiltinCall *c)
-{
-    bool is_element;
-    Region r[2] = {clc_answer(c), arg_region(c, 1, &is_element)};
-    const Expr *all = expr_bool(c->ev->ir, strstr(c->b->name, "multicast") != NULL);
-    if (r[1].buf->scope != MEM_BARRIER && r[1].buf->scope != MEM_CLUSTER_BARRIER)
-        arg_fail(c, 1, "must be a barrier of T.alloc_barrier [argument-type]");
-    call_intrin(c, INTRIN_CLC_TRY, 1, &all, 2, r, NULL, DT_NONE);
-    return value_none();
-}
-
-/* Argument: which index of the block; 3: whether there is one. */
-Value do_clc_query(BuiltinCall *c)
-{
-    Region r = clc_answer(c);
-    const char *name = c->b->name;
-    char last = name[strlen(name) - 1];
-    const Expr *which = expr_int(c->ev->ir, last >= 'x' && last <= 'z' ? last - 'x' : 3);
-    return call_intrin(c, INTRIN_CLC_QUERY, 1, &which, 1, &r, NULL, DT_I32);
-}
-
 /* ---- random numbers: one stream per thread --------------------------------------------------- */
 
 /* Threads of all blocks, counted through: the stream a thread has unless it asks for another. */

@@ -409,10 +409,6 @@ def alloc_reducer(shape: Any, dtype: Any, op: Any = "sum", replication: Any = No
     """Makes a tile that collects contributions of a parallel loop under op."""
     ...
 
-def alloc_descriptor(kind: Any = "wgmma", dtype: Any = "uint64") -> Any:
-    """Makes a slot for a matrix descriptor."""
-    ...
-
 def empty(*shape: Any, dtype: Any = "float32") -> Any:
     """Makes an output tensor of the function; every one must be returned."""
     ...
@@ -1397,18 +1393,6 @@ def annotate_restrict_buffers(*buffers: Any) -> Any:
     """Says that these tensors may overlap others."""
     ...
 
-def annotate_producer_reg_dealloc(reg_count: Any = 24) -> Any:
-    """Sets the registers of a thread that only loads."""
-    ...
-
-def annotate_consumer_reg_alloc(reg_count: Any = 240) -> Any:
-    """Sets the registers of a thread that computes."""
-    ...
-
-def no_set_max_nreg() -> Any:
-    """Keeps the compiler from moving registers between warps."""
-    ...
-
 def annotate_ws_schedule(schedule: Any) -> Any:
     """Attaches a schedule of warp roles, which never changes what the kernel computes."""
     ...
@@ -1780,30 +1764,6 @@ def pdl_sync() -> Any:
     """Waits for the launch this one depends on."""
     ...
 
-def clc_try_cancel(result: Any, mbarrier: Any) -> Any:
-    """Asks to take over a block that has not started; 16 bytes arrive at the barrier."""
-    ...
-
-def clc_try_cancel_multicast(result: Any, mbarrier: Any) -> Any:
-    """The same for the cluster: each block gets the answer, at its own barrier."""
-    ...
-
-def clc_is_canceled(result: Any) -> Any:
-    """Tells whether a block was taken over."""
-    ...
-
-def clc_get_first_ctaid_x(result: Any) -> Any:
-    """Returns the first index of the block taken over."""
-    ...
-
-def clc_get_first_ctaid_y(result: Any) -> Any:
-    """Returns the second index of the block taken over."""
-    ...
-
-def clc_get_first_ctaid_z(result: Any) -> Any:
-    """Returns the third index of the block taken over."""
-    ...
-
 def rng_init(seed: Any, seq: Any = None, off: Any = 0, generator: Any = "curandStatePhilox4_32_10_t") -> Any:
     """Starts the random numbers of the running thread."""
     ...
@@ -2078,6 +2038,46 @@ def create_tma_descriptor(*args: Any) -> Any:
 
 def tma_load(*args: Any) -> Any:
     """One thread asks for a box: (descriptor, barrier, address, coordinates..., policy)."""
+    ...
+
+def alloc_descriptor(kind: Any = "wgmma", dtype: Any = "uint64") -> Any:
+    """Makes a slot for a matrix descriptor."""
+    ...
+
+def annotate_producer_reg_dealloc(reg_count: Any = 24) -> Any:
+    """Sets the registers of a thread that only loads."""
+    ...
+
+def annotate_consumer_reg_alloc(reg_count: Any = 240) -> Any:
+    """Sets the registers of a thread that computes."""
+    ...
+
+def no_set_max_nreg() -> Any:
+    """Keeps the compiler from moving registers between warps."""
+    ...
+
+def clc_try_cancel(result: Any, mbarrier: Any) -> Any:
+    """Asks to take over a block that has not started; 16 bytes arrive at the barrier."""
+    ...
+
+def clc_try_cancel_multicast(result: Any, mbarrier: Any) -> Any:
+    """The same for the cluster: each block gets the answer, at its own barrier."""
+    ...
+
+def clc_is_canceled(result: Any) -> Any:
+    """Tells whether a block was taken over."""
+    ...
+
+def clc_get_first_ctaid_x(result: Any) -> Any:
+    """Returns the first index of the block taken over."""
+    ...
+
+def clc_get_first_ctaid_y(result: Any) -> Any:
+    """Returns the second index of the block taken over."""
+    ...
+
+def clc_get_first_ctaid_z(result: Any) -> Any:
+    """Returns the third index of the block taken over."""
     ...
 
 def tvm_mfma(suffix: Any, A_layout: Any, B_layout: Any, A_dtype: Any, B_dtype: Any, C_dtype: Any, multiplicand_a: Any, a_index: Any, multiplicand_b: Any, b_index: Any, accumulator: Any, c_index: Any, dtype: Any = None) -> Any:

@@ -167,3 +167,8 @@ Value do_ldg(BuiltinCall *c)
         arg_fail(c, 1, "is one index, '%s' has %d dimensions [argument-type]", b->name, b->rank);
     return constant_load(c, expr_load(c->ev->ir, b, &at, 1));
 }
+
+Value do_gather4_bytes(BuiltinCall *c)
+{
+    return value_int(4 * dtype_bytes(arg_dtype(c, 1, NULL), arg_int(c, 0)));
+}

@@ -2,6 +2,14 @@
 #include "front/builtin.h"
 #include "op/op.h"
 
+Value do_alloc_tmem(BuiltinCall *c)
+{
+    Value v = alloc_tile(c, MEM_TMEM);
+    if (v.u.buf->rank < 2)
+        arg_fail(c, 0, "must have at least 2 dimensions, not %d [tile-shape]", v.u.buf->rank);
+    return v;
+}
+
 Value do_deallocate_tmem(BuiltinCall *c)
 {
     call_kernel(c);
@@ -70,4 +78,23 @@ Value do_scale_transpose(BuiltinCall *c)
         call_emit(c, stmt_for(ir, c->span, LOOP_PARALLEL, v[side], expr_int(ir, 0), all,
                               (Hints){0}, s[side]));
     return value_none();
+}
+
+static Value descriptor(BuiltinCall *c, DType t)
+{
+    const Expr *shape[1] = {expr_int(c->ev->ir, 1)};
+    call_kernel(c);
+    return value_buffer(trace_buffer(c->ev, c->span, t, MEM_DESCRIPTOR, 1, shape));
+}
+
+Value do_alloc_descriptor(BuiltinCall *c)
+{
+    static const char *const kinds[] = {"wgmma", "tcgen05_smem", "tcgen05_instr", NULL};
+    arg_word(c, 0, kinds, " [argument-type]");
+    return descriptor(c, arg_dtype(c, 1, NULL));
+}
+
+Value do_alloc_desc(BuiltinCall *c)
+{
+    return descriptor(c, arg_dtype(c, 0, NULL));
 }
