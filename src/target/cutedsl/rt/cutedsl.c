@@ -155,8 +155,8 @@ static void bundle_row(const TargetBundle *b, const Module *m, Str *out)
     cuda_bundle_row(b, m, toolkit_of(m), out);
 }
 
-static const BundleHost bundle = {cuda_bundle_text, bundle_part, bundle_row, cuda_bundle_tell,
-                                  cuda_bundle_rank};
+static const BundleHost bundle = {.text = cuda_bundle_text, .part = bundle_part, .row = bundle_row,
+                                  .tell = cuda_bundle_tell, .rank = cuda_bundle_rank};
 
 /* ---- the device is CUDA's -------------------------------------------------------------------- */
 
