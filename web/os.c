@@ -1,4 +1,4 @@
-/* os.c -- what stands for base/proc.c, base/pool.c, base/switch.c, api/twin.c and api/profile_cpu.c in a browser, and the half of
+/* os.c -- what stands for base/proc.c, base/pool.c, base/switch.c, api/twin.c and target/cpu/rt/profile.c in a browser, and the half of
  * setjmp that clang leaves to the library.
  *
  * Stacks of coroutines are the browser's (promises that a call of ours waits for); the part of a
@@ -10,7 +10,7 @@
 #include <time.h>
 #include "api/public.h"
 #include "base/base.h"
-#include "rt/runtime.h"
+#include "target/cpu/rt/cpu.h"
 
 /* ---- setjmp ---------------------------------------------------------------------------------- */
 
@@ -61,9 +61,10 @@ void switch_to(Context *from, Context *to)
 
 /* ---- profiles of a CPU: there is no code of one -------------------------------------------------- */
 
-tl_status profile_cpu(tl_kernel *k, const tl_tensor *args, int narg, ProfileTexts *out)
+int cpu_sample(Arena *a, const Func *f, const Module *m, int (*run)(void *arg), void *arg,
+               ProfileSpans *out)
 {
-    (void)k, (void)args, (void)narg, (void)out;
+    (void)a, (void)f, (void)m, (void)run, (void)arg, (void)out;
     return TL_EUSER;
 }
 
