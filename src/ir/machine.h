@@ -1,5 +1,5 @@
 /* machine.h -- facts of one machine: passes, operators and the simulator ask these and nothing
- * else.  A target fills them from its architecture and its model (target/machine.c). */
+ * else.  A target fills them from its architecture and its model (Target.start, read_arch). */
 #ifndef TL_IR_MACHINE_H
 #define TL_IR_MACHINE_H
 
@@ -71,6 +71,7 @@ struct Machine {
     int64_t local_bytes;    /* of a thread's own memory */
     int64_t shared_block;   /* bytes that a block may have; 0: no limit */
     int64_t shared_own;     /* that each block takes beside them */
+    int shared_step;        /* a block has whole steps of them; 0: any number */
     int64_t shared_unit;    /* of one unit, for all its blocks */
     int tensor_columns;     /* of tensor memory, 32 bits of each lane; 0: there is none */
     int tensor_lanes, tensor_least; /* of it; columns that a block asks for at least */

@@ -246,14 +246,14 @@ void gpu_unload(Loaded *m)
 int occupancy(const Machine *m, int threads, int64_t registers, int64_t shared_bytes,
               const char **limit, int *warps_most)
 {
-    enum { SHARED_UNIT = 128 };
     int warps = (threads + m->lanes - 1) / m->lanes, unit = m->regs_step * m->lanes;
 
     *warps_most = m->threads_unit / m->lanes;
     int64_t by_warps = *warps_most / MAX(warps, 1), by_blocks = m->blocks_unit;
     int64_t each = (MAX(registers, 1) * m->lanes + unit - 1) / unit * unit;
     int64_t by_registers = registers > 0 ? m->regs_unit / (each * MAX(warps, 1)) : by_warps;
-    int64_t shared = (shared_bytes + m->shared_own + SHARED_UNIT - 1) / SHARED_UNIT * SHARED_UNIT;
+    int64_t step = MAX(m->shared_step, 1);
+    int64_t shared = (shared_bytes + m->shared_own + step - 1) / step * step;
     int64_t by_shared = shared ? m->shared_unit / shared : by_blocks;
     int64_t n = MIN(MIN(by_warps, by_blocks), MIN(by_registers, by_shared));
 

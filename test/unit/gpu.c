@@ -556,7 +556,8 @@ static const Machine *machine(const char *arch)
     Arena *a = arena_new();
     const char *why;
 
-    CHECK(target_parse(a, arena_printf(a, "cuda -arch=%s", arch), &spec, &why));
+    CHECK(target_parse(a, arena_printf(a, "%s -arch=%s", *arch == 's' ? "cuda" : "hip", arch),
+                       &spec, &why));
     return &spec.machine;
 }
 
@@ -574,6 +575,10 @@ TEST(blocks_per_multiprocessor)
     CHECK_TEXT(limit, "threads");
     CHECK_INT(occupancy(machine("sm_86"), 32, 16, 0, &limit, &most), 16);
     CHECK_TEXT(limit, "blocks");
+    /* 54,500 bytes are 43 steps of 1,280: three blocks would need 165,120 of 163,840. */
+    CHECK_INT(occupancy(machine("gfx950"), 64, 16, 54500, &limit, &most), 2);
+    CHECK_INT(occupancy(machine("gfx950"), 64, 16, 42 * 1280, &limit, &most), 3);
+    CHECK_INT(occupancy(machine("gfx942"), 64, 16, 16385, &limit, &most), 3); /* steps of 512 */
 }
 
 /* ---- timelines ------------------------------------------------------------------------------- */

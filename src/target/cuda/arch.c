@@ -116,6 +116,7 @@ static void machine_of(Machine *m, int at, bool specific)
         .local_bytes = 512 * 1024,
         .shared_block = arch_table[at].shared,
         .shared_own = level >= AMPERE ? 1024 : 0,
+        .shared_step = 128,
         .shared_unit = arch_table[at].shared + (level >= AMPERE ? 1024 : 0),
         .tensor_columns = has_tensor_memory(level, specific) ? 512 : 0,
         .tensor_lanes = 128,

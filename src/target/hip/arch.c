@@ -82,6 +82,7 @@ static void machine_of(Machine *m, int at)
         .local_bytes = 512 * 1024,
         .shared_block = arch_table[at].shared,
         .shared_unit = arch_table[at].shared,
+        .shared_step = (arch_table[at].level < CDNA4 ? 128 : 320) * 4, /* words of the manuals */
         .banks = arch_table[at].banks,
         .bank_bytes = 4,
         .named_barriers = 16, /* of shared memory: device/hip */
