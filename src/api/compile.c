@@ -115,9 +115,8 @@ static bool dumps_tile_form(const Request *r)
 static void load(Build *b, const Request *r)
 {
     LoadRequest q = {.src = &b->src, .func = r->func, .given = r->given, .ngiven = r->ngiven,
-                     .target = r->spec.target->name, .shapes = r->shapes, .nshape = r->nshape,
-                     .threads = r->threads, .machine = &r->spec.machine,
-                     .unused = r->unused};
+                     .shapes = r->shapes, .nshape = r->nshape, .threads = r->threads,
+                     .machine = &r->spec.machine, .unused = r->unused};
 
     b->src = (Source){r->file, r->text, r->ntext};
     b->diag.werror = r->werror;

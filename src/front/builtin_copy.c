@@ -489,8 +489,7 @@ Value do_tma_copy(BuiltinCall *c)
     Hints h = {0};
     call_kernel(c);
     Pair p = copy_pair(c);
-    const char *target = c->ev->target;
-    if (arg_given(c, 4) && (!target || !strncmp(target, "cpu", 3))) {
+    if (arg_given(c, 4) && !machine_has(call_machine(c), HAS_THREADS)) {
         copy_by_leaders(c, &p, arg_int(c, 4));
         return value_none();
     }

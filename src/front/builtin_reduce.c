@@ -285,7 +285,7 @@ Value do_thread_allreduce(BuiltinCall *c)
 {
     Ir *ir = c->ev->ir;
     Kernel *k = call_threads(c);
-    const char *word = c->ev->trace->combiner, *target = c->ev->target;
+    const char *word = c->ev->trace->combiner;
     if (!word)
         call_fail(c, "stands inside `with T.attr(T.comm_reducer(…), \"reduce_scope\", …)` "
                   "[reduce-op]");
@@ -300,7 +300,7 @@ Value do_thread_allreduce(BuiltinCall *c)
     Region out = arg_region(c, 3, &is_element);
     const Expr *arg[5] = {arg_expr(c, 1), arg_bool_expr(c, 2)}, *e;
     const Reduction *r = reduction_find(word);
-    if (!target || !strncmp(target, "cpu", 3)) {
+    if (!machine_has(call_machine(c), HAS_THREADS)) {
         const Expr *none = reduction_identity(ir, r, (DType)arg[0]->type);
         e = reduce_in_memory(c, k, r, expr_select(ir, arg[1], arg[0], none));
     } else {

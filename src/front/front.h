@@ -237,7 +237,6 @@ struct Eval {
     Scope *globals;       /* of the module being run */
     int depth;
     uint64_t steps;       /* compile-time work; past a limit [too-much-work] */
-    const char *target;   /* "cpu", "cuda": T.* that depend on it */
     int nest;             /* C recursion of the evaluator */
     int nframe;           /* frame ids given out */
     char loop;            /* innermost loop of the function: 0 none, 'c' compile time, 'r' run time,
@@ -418,7 +417,6 @@ typedef struct LoadRequest {
     const NameValue
         *given; /* knobs, T.const values; unknown names are an error [no-such-parameter] */
     int ngiven;
-    const char *target;
     const NameShape *shapes;     /* of actual inputs; may be NULL */
     int nshape;
     int threads;                 /* that will run it; 0: all cores */
@@ -446,7 +444,6 @@ typedef struct {
     const Value *val;
     const NameShape *shapes;
     int nshape;
-    const char *target;
     const Machine *machine;      /* as in LoadRequest */
 } TraceRequest;
 /* An evaluator for the functions of a host, and for what it calls outside of any. */

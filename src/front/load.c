@@ -495,14 +495,13 @@ static Func *load_function(Eval *ev, Function *fn)
     return f;
 }
 
-static Eval *eval_new(Ir *ir, const char *target)
+static Eval *eval_new(Ir *ir)
 {
     Eval *ev = NEW(ir->arena, Eval);
     ev->arena = ir->arena;
     ev->names = ir->names;
     ev->diag = ir->diag;
     ev->ir = ir;
-    ev->target = target;
     map_init_text(&ev->dynamic, ir->arena);
     map_init_text(&ev->modules, ir->arena);
     map_init_text(&ev->failed, ir->arena);
@@ -520,7 +519,7 @@ static Scope *load_module(Eval *ev, const Source *src)
 
 Func *front_load(Ir *ir, const LoadRequest *r)
 {
-    Eval *ev = eval_new(ir, r->target);
+    Eval *ev = eval_new(ir);
     ev->request = r;
     Scope *s = load_module(ev, r->src);
     Value v = find_function(ev, s, r);
@@ -542,7 +541,7 @@ Func *front_load(Ir *ir, const LoadRequest *r)
 
 int front_list(Ir *ir, const Source *src, FuncInfo **out)
 {
-    Eval *ev = eval_new(ir, NULL);
+    Eval *ev = eval_new(ir);
     Scope *s = load_module(ev, src);
     VEC(FuncInfo) all = {0};
     for (int i = 0; i < s->names.n; i++) {
@@ -580,10 +579,10 @@ void front_look(Ir *ir, const Source *src, FuncLook *out)
 
 Eval *front_eval(Ir *ir, const TraceRequest *r)
 {
-    Eval *ev = eval_new(ir, r->target);
+    Eval *ev = eval_new(ir);
     LoadRequest *q = NEW(ir->arena, LoadRequest);
-    *q = (LoadRequest){.src = r->src, .target = r->target, .shapes = r->shapes,
-                       .nshape = r->nshape, .machine = r->machine};
+    *q = (LoadRequest){.src = r->src, .shapes = r->shapes, .nshape = r->nshape,
+                       .machine = r->machine};
     ev->request = q;
     ev->host = r->host;
     ev->host_data = r->host_data;

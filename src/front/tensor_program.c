@@ -280,7 +280,7 @@ Func *tensor_load(Eval *ev, Function *fn)
 {
     Graph *g = trace_loaded(ev, fn);
     Source *src = NEW(ev->arena, Source);
-    LoadRequest q = {.src = src, .func = g->name, .target = ev->target};
+    LoadRequest q = {.src = src, .func = g->name};
     if (ev->request) {
         q.threads = ev->request->threads;
         q.machine = ev->request->machine;

@@ -105,7 +105,6 @@ static void begin(void *arg)
     Machine *machine = NEW(k->build.arena, Machine);
     if (q->target && target_parse(k->build.arena, q->target, &spec, &why)) {
         spec_from_device(py.ctx, k->build.arena, &spec);
-        r.target = spec.target->name;
         *machine = spec.machine;
         r.machine = machine;
     }

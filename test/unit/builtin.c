@@ -22,7 +22,7 @@ static Traced *load(const char *file)
     diag_init(&t->diag, a);
     Source *src = NEW(a, Source);
     *src = (Source){"test.py", file, strlen(file)};
-    LoadRequest r = {.src = src, .target = "cpu"};
+    LoadRequest r = {.src = src};
     Recover rec;
     Str out;
     str_init(&out, a);

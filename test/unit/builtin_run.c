@@ -52,7 +52,7 @@ static Run *run(Arena *a, const Source *src, const char *func)
     SimOptions o = {.check_uninit = true};
     r->arena = a;
     diag_init(&r->diag, a);
-    LoadRequest q = {.src = src, .func = func, .target = "cpu"};
+    LoadRequest q = {.src = src, .func = func};
     if (recover_open(&rec) == 0) {
         r->f = front_load(ir_new(a, names_new(), &r->diag, &op_words), &q);
         fill_inputs(r);

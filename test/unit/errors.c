@@ -75,8 +75,7 @@ static const char *check_one(Wrong *w)
     Diag d;
     Recover r;
     diag_init(&d, w->arena);
-    LoadRequest q = {.src = &w->src, .func = w->func, .given = w->given, .ngiven = w->ngiven,
-                     .target = "cpu"};
+    LoadRequest q = {.src = &w->src, .func = w->func, .given = w->given, .ngiven = w->ngiven};
     if (recover_open(&r) == 0) {
         Func *f = front_load(ir_new(w->arena, names_new(), &d, &op_words), &q);
         for (int i = 0; i < f->kernels.n; i++)

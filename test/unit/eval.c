@@ -87,8 +87,7 @@ static const char *check_program(Program *p)
     Str out;
     diag_init(&d, p->arena);
     str_init(&out, p->arena);
-    LoadRequest q = {.src = &p->src, .func = p->func, .given = p->given, .ngiven = p->ngiven,
-                     .target = "cpu"};
+    LoadRequest q = {.src = &p->src, .func = p->func, .given = p->given, .ngiven = p->ngiven};
     if (recover_open(&r) == 0) {
         print_func(&out, front_load(ir_new(p->arena, names_new(), &d, &op_words), &q));
         recover_close(&r);
