@@ -157,4 +157,8 @@ void facts_hold(Facts *f, const Expr *cond);
 /* The same for a condition that is simplified already, or (holds false) for its opposite. */
 void facts_hold_simple(Facts *f, const Expr *cond, bool holds);
 
+/* The next point of a box, the last dimension quickest; false: that was the last, and `at` is the
+ * first again. */
+bool point_next(int n, const int64_t *extent, int64_t *at);
+
 #endif

@@ -41,15 +41,10 @@ static bool wrap_all(Ir *ir, const Facts *f, const Buffer *b, const Expr *const 
 static const Stmt *wrap_stmt(Ir *ir, const Stmt *s, void *arg)
 {
     const Expr *at[RANK_MOST];
+    int n;
+    const Expr *const *from = stmt_indices(s, &n);
 
-    if (s->kind == ST_STORE &&
-        wrap_all(ir, arg, s->u.store.buf, s->u.store.at, s->u.store.n, at))
-        return stmt_store_as(ir, s, at, s->u.store.n, s->u.store.value, s->u.store.guard);
-    if (s->kind == ST_ATOMIC &&
-        wrap_all(ir, arg, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n, at))
-        return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, at, s->u.atomic.n,
-                           s->u.atomic.value, s->u.atomic.order, s->u.atomic.bind);
-    return s;
+    return from && wrap_all(ir, arg, stmt_stores(s), from, n, at) ? stmt_reindex(ir, s, at, n) : s;
 }
 
 void count_from_end(Kernel *k)

@@ -32,10 +32,10 @@ static int64_t box_points(const Box *b)
     return n;
 }
 
-static bool box_next(const Box *b, int64_t *at)
+bool point_next(int n, const int64_t *extent, int64_t *at)
 {
-    for (int i = b->n - 1; i >= 0; i--) {
-        if (++at[i] < b->extent[i])
+    for (int i = n - 1; i >= 0; i--) {
+        if (++at[i] < extent[i])
             return true;
         at[i] = 0;
     }
@@ -50,7 +50,7 @@ static int box_lanes(const Box *b, int64_t *at, int64_t (*arg)[EXPR_LANES], bool
     for (*more = true; *more && n < EXPR_LANES; n++) {
         for (int i = 0; i < b->n; i++)
             arg[i][n] = at[i];
-        *more = box_next(b, at);
+        *more = point_next(b->n, b->extent, at);
     }
     for (int l = n; l < EXPR_LANES; l++) {
         for (int i = 0; i < b->n; i++)
@@ -86,7 +86,7 @@ static bool distinct_sorted(const Box *b, const ExprCode *code, int64_t npoint)
     int64_t at[DIM_MOST] = {0}, n = 0;
     do
         expr_run(code, at, row[n++]);
-    while (box_next(b, at));
+    while (point_next(b->n, b->extent, at));
     qsort(row, (size_t)npoint, sizeof *row, by_value);
     for (int64_t i = 1; i < npoint; i++) {
         if (by_value(row[i - 1], row[i]) == 0)
@@ -493,7 +493,7 @@ static bool is_linear(const Box *b, const ExprCode *code, const BitMap *m)
         expr_run(code, at, r);
         if (pack(m, r, b->nout) != want)
             return false;
-    } while (box_next(b, at));
+    } while (point_next(b->n, b->extent, at));
     return true;
 }
 

@@ -131,6 +131,7 @@ void str_double(Str *b, double v);
 /* One character of UTF-8 at s[0..n), n > 0.  Returns its bytes; a malformed one is one byte with
  * code 0. */
 int utf8_next(const char *s, size_t n, uint32_t *code);
+void str_utf8(Str *b, uint32_t code);
 
 typedef struct Names Names; /* one per context; locked */
 Names *names_new(void);

@@ -33,18 +33,6 @@ static bool take(Reader *r, char c)
     return true;
 }
 
-static void put_utf8(Str *out, uint32_t c)
-{
-    if (c < 0x80) {
-        str_putc(out, (char)c);
-        return;
-    }
-    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    str_putc(out, (char)((0xff00 >> (more + 1) & 0xff) | c >> (6 * more)));
-    while (more-- > 0)
-        str_putc(out, (char)(0x80 | (c >> (6 * more) & 0x3f)));
-}
-
 static bool read_hex(Reader *r, uint32_t *code)
 {
     *code = 0;
@@ -80,7 +68,7 @@ static bool read_escape(Reader *r, Str *out)
         bool pair = low >= 0xdc00 && low < 0xe000;
         code = pair ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : 0xfffd;
     }
-    put_utf8(out, code == 0 || (code >= 0xd800 && code < 0xe000) ? 0xfffd : code);
+    str_utf8(out, code == 0 || (code >= 0xd800 && code < 0xe000) ? 0xfffd : code);
     return true;
 }
 

@@ -110,6 +110,18 @@ void str_double(Str *b, double v)
     }
 }
 
+void str_utf8(Str *out, uint32_t c)
+{
+    if (c < 0x80) {
+        str_putc(out, (char)c);
+        return;
+    }
+    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    str_putc(out, (char)((0xF00 >> (more + 1) & 0xFF) | c >> (6 * more)));
+    while (more-- > 0)
+        str_putc(out, (char)(0x80 | (c >> (6 * more) & 0x3F)));
+}
+
 int utf8_next(const char *text, size_t n, uint32_t *code)
 {
     const unsigned char *s = (const unsigned char *)text;

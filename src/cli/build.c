@@ -208,14 +208,8 @@ static int run(void *options, int nargs, const char **args)
     BuildOptions *o = options;
     Job j;
 
-    if (o->dump && !*o->dump) {
-        tl_context *c = tl_open();
-        if (!c)
-            return fail_text(EXIT_MACHINE, "out of memory");
-        fputs(tl_passes(c), stdout);
-        tl_close(c);
-        return EXIT_OK;
-    }
+    if (o->dump && !*o->dump)
+        return list_passes();
     int code = job_open(&j, nargs, args);
     if (code == EXIT_OK)
         code = build(&j, o);

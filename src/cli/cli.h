@@ -91,6 +91,8 @@ int arguments_make(Job *j, tl_kernel *k, const tl_tensor *given, int ngiven, uin
 Arguments arguments_copy(const Arguments *a);
 void arguments_free(Arguments *a);
 
+int list_passes(void); /* dump.c: tl dump --passes */
+
 /* What the verbs that run a kernel begin and end with.  task_open reads --in and compiles;
  * task_fill then makes the arguments.  Each returns EXIT_OK or what to end with; task_close is
  * called either way. */

@@ -22,7 +22,7 @@ static const Opt opts[] = {
      offsetof(DumpOptions, list)},
 };
 
-static int list_passes(void)
+int list_passes(void)
 {
     tl_context *c = tl_open();
     if (!c)

@@ -39,7 +39,7 @@ Buffer *derived_buffer(const BuiltinCall *c, DType t, MemScope scope, int n,
     return b;
 }
 
-static MemScope arg_scope(BuiltinCall *c, int i, MemScope otherwise)
+MemScope arg_scope(BuiltinCall *c, int i, MemScope otherwise)
 {
     MemScope s = otherwise;
     const char *text = arg_text(c, i);

@@ -260,15 +260,6 @@ static TensorSpec *spec_new(BuiltinCall *c, int shape, int dtype, MemScope scope
     return s;
 }
 
-static MemScope spec_scope(BuiltinCall *c, int i, MemScope otherwise)
-{
-    MemScope s = otherwise;
-    const char *text = arg_text(c, i);
-    if (text && !scope_parse(text, &s))
-        arg_fail(c, i, "names no memory scope: '%s' [scope-name]", text);
-    return s;
-}
-
 static Value over_pointer(BuiltinCall *c, const Expr *base, DType t, int n,
                           const Expr *const *shape)
 {
@@ -288,7 +279,7 @@ static Value over_pointer(BuiltinCall *c, const Expr *base, DType t, int n,
 Value do_tensor(BuiltinCall *c)
 {
     const Expr *shape[RANK_MOST];
-    TensorSpec *s = spec_new(c, 0, 1, spec_scope(c, 3, MEM_GLOBAL));
+    TensorSpec *s = spec_new(c, 0, 1, arg_scope(c, 3, MEM_GLOBAL));
     if (!arg_given(c, 2))
         return spec_value(s);
     for (int d = 0; d < s->rank; d++)
@@ -307,7 +298,7 @@ Value do_tensor(BuiltinCall *c)
 Value do_strided_tensor(BuiltinCall *c)
 {
     Value v[RANK_MOST];
-    TensorSpec *s = spec_new(c, 0, 2, spec_scope(c, 3, MEM_GLOBAL));
+    TensorSpec *s = spec_new(c, 0, 2, arg_scope(c, 3, MEM_GLOBAL));
     int n = to_shape(c->ev, c->arg_span[1], &c->arg[1], v, call_what(c, 1));
     if (n != s->rank)
         arg_fail(c, 1, "has %d entries for %d dimensions [tile-shape]", n, s->rank);
@@ -324,7 +315,7 @@ Value do_ptr(BuiltinCall *c)
 {
     TensorSpec *s = NEW(c->ev->arena, TensorSpec);
     s->dtype = arg_given(c, 0) ? arg_dtype(c, 0, &s->lanes) : DT_HANDLE;
-    s->scope = spec_scope(c, 1, MEM_GLOBAL);
+    s->scope = arg_scope(c, 1, MEM_GLOBAL);
     if (s->scope != MEM_GLOBAL)
         arg_fail(c, 1, "must be \"global\": a kernel is given no other addresses [scope-name]");
     if (arg_bool(c, 2))
@@ -356,7 +347,7 @@ Value do_make_tensor(BuiltinCall *c)
     if (base->type != DT_HANDLE && dtype_bits(base->type) != 64)
         arg_fail(c, 0, "must be a pointer or a 64-bit address, not %s [argument-type]",
                  dtype_name(base->type));
-    if (c->narg > 4 && spec_scope(c, 4, MEM_GLOBAL) != MEM_GLOBAL)
+    if (c->narg > 4 && arg_scope(c, 4, MEM_GLOBAL) != MEM_GLOBAL)
         arg_fail(c, 4, "must be \"global\" [scope-name]");
     int n = to_shape(c->ev, c->arg_span[1], &c->arg[1], v, call_what(c, 1));
     for (int d = 0; d < n; d++)

@@ -31,24 +31,12 @@ static void decode_fail(Decoder *s, const char *from, const char *text)
     s->failed = true;
 }
 
-static void put_utf8(Str *out, uint32_t c)
-{
-    if (c < 0x80) {
-        str_putc(out, (char)c);
-        return;
-    }
-    int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    str_putc(out, (char)((0xF00 >> (more + 1) & 0xFF) | c >> (6 * more)));
-    while (more-- > 0)
-        str_putc(out, (char)(0x80 | (c >> (6 * more) & 0x3F)));
-}
-
 static void put_character(Decoder *s, uint32_t c)
 {
     if (s->kind.bytes)
         str_putc(&s->out, (char)c);
     else
-        put_utf8(&s->out, c);
+        str_utf8(&s->out, c);
 }
 
 static int hex_digit(char c)

@@ -232,6 +232,10 @@ static inline const Expr *expr_and(Ir *ir, const Expr *a, const Expr *b)
 {
     return expr_binary(ir, EX_AND, a, b);
 }
+static inline const Expr *expr_both(Ir *ir, const Expr *a, const Expr *b) /* NULL: always */
+{
+    return !a ? b : !b ? a : expr_and(ir, a, b);
+}
 const Expr *expr_floordiv(Ir *ir, const Expr *a, const Expr *b);
 const Expr *expr_floormod(Ir *ir, const Expr *a, const Expr *b);
 const Expr *expr_ceildiv(Ir *ir, const Expr *a, const Expr *b);
@@ -486,6 +490,8 @@ const Stmt *stmt_store_guarded(Ir *ir, Span at, Buffer *b, const Expr *const *id
 const Stmt *stmt_store_as(Ir *ir, const Stmt *like, const Expr *const *idx, int n,
                           const Expr *value, const Expr *guard);
 const Stmt *stmt_store_async(Ir *ir, const Stmt *store, Async how); /* the same, landing later */
+const Expr *const *stmt_indices(const Stmt *s, int *n); /* of a store or atomic; NULL: it is none */
+const Stmt *stmt_reindex(Ir *ir, const Stmt *s, const Expr *const *idx, int n); /* such a one */
 const Stmt *stmt_for(Ir *ir, Span at, LoopHow how, Var *v, const Expr *min, const Expr *extent,
                      Hints h, const Stmt *body);
 const Stmt *stmt_while(Ir *ir, Span at, const Expr *cond, const Stmt *body);

@@ -51,7 +51,7 @@ static void set(Reader *r, TokenKind kind, const char *from)
                      .span = span_of(r, from, r->p)};
 }
 
-static bool is_letter(char c)
+bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }

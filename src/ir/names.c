@@ -3,7 +3,7 @@
  * The first thing called i is i, the second i_1 (in the text form i.1, so that the reader can tell
  * the number from the name).  The answer depends only on the order in which things are asked
  * for. */
-#include "ir/ir.h"
+#include "ir/text.h"
 
 struct NameTable {
     Arena *arena;
@@ -23,11 +23,6 @@ NameTable *names_of(Arena *a)
     map_init_text(&t->used, a);
     map_init_text(&t->next, a);
     return t;
-}
-
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 /* An identifier of C and of the text form: ASCII letters, digits, underscores. */

@@ -256,6 +256,20 @@ const Stmt *stmt_atomic(Ir *ir, Span at, AtomicOp op, Buffer *b, const Expr *con
     return s;
 }
 
+const Expr *const *stmt_indices(const Stmt *s, int *n)
+{
+    *n = s->kind == ST_STORE ? s->u.store.n : s->kind == ST_ATOMIC ? s->u.atomic.n : 0;
+    return s->kind == ST_STORE ? s->u.store.at : s->kind == ST_ATOMIC ? s->u.atomic.at : NULL;
+}
+
+const Stmt *stmt_reindex(Ir *ir, const Stmt *s, const Expr *const *idx, int n)
+{
+    return s->kind == ST_STORE
+               ? stmt_store_as(ir, s, idx, n, s->u.store.value, s->u.store.guard)
+               : stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, idx, n,
+                             s->u.atomic.value, s->u.atomic.order, s->u.atomic.bind);
+}
+
 const Stmt *stmt_call(Ir *ir, Span at, Intrin which, int n, const Expr *const *arg, int nregion,
                       const Region *region, const char *text, Var *bind)
 {

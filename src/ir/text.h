@@ -12,6 +12,7 @@ enum {
 int text_precedence(ExprOp op);
 const char *text_form(int bit); /* "CHECKED", …; NULL past the last */
 
+bool is_letter(char c); /* that names begin with */
 enum { TEXT_INDENT = 4 };
 
 typedef struct {

@@ -31,11 +31,6 @@ static const Expr *mul_add(Ir *ir, const Expr *a, int64_t m, const Expr *b)
     return expr_add(ir, expr_mul(ir, a, num(ir, m)), b);
 }
 
-static const Expr *both(Ir *ir, const Expr *a, const Expr *b)
-{
-    return !a ? b : !b ? a : expr_and(ir, a, b);
-}
-
 static const Expr *axis(Ir *ir, int d)
 {
     return expr_var(ir, layout_axis(ir, d));
@@ -110,7 +105,7 @@ static bool invert_rows(Ir *ir, const Layout *l, int64_t lanes, int64_t width, c
     if (rows % groups != 0)
         *guard = expr_lt(ir, row, num(ir, rows));
     if (cols % (width * lanes) != 0)
-        *guard = both(ir, *guard, expr_lt(ir, col, num(ir, cols)));
+        *guard = expr_both(ir, *guard, expr_lt(ir, col, num(ir, cols)));
     at[l->rank - 1] = col;
     for (int d = l->rank - 2; d >= 0; d--) {
         at[d] = d == 0 ? rest : mod_by(ir, rest, l->extent[d]);
@@ -211,7 +206,7 @@ static const Expr *inside(Ir *ir, const Layout *l, const int64_t *extent, const 
     const Expr *guard = NULL;
     for (int d = 0; d < l->rank; d++) {
         if (extent[d] != l->extent[d])
-            guard = both(ir, guard, expr_lt(ir, at[d], num(ir, l->extent[d])));
+            guard = expr_both(ir, guard, expr_lt(ir, at[d], num(ir, l->extent[d])));
     }
     return guard;
 }
@@ -366,7 +361,7 @@ static bool find_image(Ir *ir, const Layout *l, const Expr **at, const Expr **gu
     *guard = NULL;
     for (int i = 0; i < n; i++)
         if (!(left_out >> i & 1))
-            *guard = both(ir, *guard, here[i]);
+            *guard = expr_both(ir, *guard, here[i]);
     return true;
 }
 
@@ -404,7 +399,7 @@ static bool find_gapped(Ir *ir, const Layout *l, const Expr **at, const Expr **g
     const Layout *full = layout_make(ir, &want);
     if (!full || (!find_gapped(ir, full, at, guard) && !find_image(ir, full, at, guard)))
         return false;
-    *guard = both(ir, *guard, expr_lt(ir, at[l->rank], num(ir, 1)));
+    *guard = expr_both(ir, *guard, expr_lt(ir, at[l->rank], num(ir, 1)));
     return is_exactly(ir, l, at, *guard);
 }
 

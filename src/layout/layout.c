@@ -65,12 +65,7 @@ int64_t layout_points(const Layout *l)
 
 bool layout_next(const Layout *l, int64_t *at)
 {
-    for (int d = l->rank - 1; d >= 0; d--) {
-        if (++at[d] < l->extent[d])
-            return true;
-        at[d] = 0;
-    }
-    return false;
+    return point_next(l->rank, l->extent, at);
 }
 
 static int count_var(const Expr *e, const Var *v)

@@ -84,16 +84,6 @@ static bool moving_parts(const IterSpace *nest, const Expr *const *at, int n, co
 
 /* ---- elements that iterations touch ---------------------------------------------------------- */
 
-static bool next_point(const IterSpace *nest, int64_t *at)
-{
-    for (int i = nest->n - 1; i >= 0; i--) {
-        if (++at[i] < nest->extent[i])
-            return true;
-        at[i] = 0;
-    }
-    return false;
-}
-
 static int by_element(const Hit *x, const Hit *y)
 {
     for (int d = 0; d < x->n; d++)
@@ -126,7 +116,7 @@ static Hit *hits_of(const IterSpace *nest, const Expr *const *out, int n, int *n
         h->n = n;
         memcpy(h->point, at, sizeof at);
         expr_run(code, at, h->at);
-    } while (next_point(nest, at));
+    } while (point_next(nest->n, nest->extent, at));
     qsort(list, (size_t)*nhit, sizeof *list, by_hit);
     return list;
 }

@@ -261,12 +261,11 @@ static const Stmt *exact_stmt(Ir *ir, const Stmt *s, void *arg)
 {
     Exact *x = arg;
     const Expr *at[RANK_MOST];
+    int n;
+    const Expr *const *from = stmt_indices(s, &n);
 
-    if (s->kind == ST_STORE && exact_list(x, s->u.store.buf, s->u.store.at, s->u.store.n, at))
-        return stmt_store_as(ir, s, at, s->u.store.n, s->u.store.value, s->u.store.guard);
-    if (s->kind == ST_ATOMIC && exact_list(x, s->u.atomic.buf, s->u.atomic.at, s->u.atomic.n, at))
-        return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, at, s->u.atomic.n,
-                           s->u.atomic.value, s->u.atomic.order, s->u.atomic.bind);
+    if (from && exact_list(x, stmt_stores(s), from, n, at))
+        return stmt_reindex(ir, s, at, n);
     return s->kind == ST_TILE ? exact_tile(x, s) : s;
 }
 

@@ -62,16 +62,13 @@ static const Expr *flatten_expr(Ir *ir, const Expr *e, void *arg)
 
 static const Stmt *flatten_stmt(Ir *ir, const Stmt *s, void *arg)
 {
-    if (s->kind == ST_STORE) {
-        const Expr *at = offset_of(arg, s->u.store.buf, s->u.store.at);
-        return stmt_store_as(ir, s, &at, 1, s->u.store.value, s->u.store.guard);
-    }
-    if (s->kind == ST_ATOMIC) {
-        const Expr *at = offset_of(arg, s->u.atomic.buf, s->u.atomic.at);
-        return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, &at, 1, s->u.atomic.value,
-                           s->u.atomic.order, s->u.atomic.bind);
-    }
-    return s;
+    int n;
+    const Expr *const *from = stmt_indices(s, &n);
+
+    if (!from)
+        return s;
+    const Expr *at = offset_of(arg, stmt_stores(s), from);
+    return stmt_reindex(ir, s, &at, 1);
 }
 
 void pass_lower_indices(Kernel *k)

@@ -85,18 +85,14 @@ static const Expr *choose_expr(Ir *ir, const Expr *e, void *arg)
 
 static const Stmt *choose_stmt(Ir *ir, const Stmt *s, void *arg)
 {
-    if (s->kind == ST_STORE) {
-        const Expr *at = choose(arg, s->u.store.buf, s->u.store.at[0], s->u.store.guard);
-        if (at != s->u.store.at[0])
-            return stmt_store_as(ir, s, &at, 1, s->u.store.value, s->u.store.guard);
-    }
-    if (s->kind == ST_ATOMIC) {
-        const Expr *at = choose(arg, s->u.atomic.buf, s->u.atomic.at[0], NULL);
-        if (at != s->u.atomic.at[0])
-            return stmt_atomic(ir, s->span, s->u.atomic.op, s->u.atomic.buf, &at, 1,
-                               s->u.atomic.value, s->u.atomic.order, s->u.atomic.bind);
-    }
-    return s;
+    int n;
+    const Expr *const *from = stmt_indices(s, &n);
+
+    if (!from)
+        return s;
+    const Expr *at =
+        choose(arg, stmt_stores(s), from[0], s->kind == ST_STORE ? s->u.store.guard : NULL);
+    return at != from[0] ? stmt_reindex(ir, s, &at, 1) : s;
 }
 
 void pass_lower_widths(Kernel *k)

@@ -90,11 +90,6 @@ static bool invert(Threads *t, const Layout *l, Inverse *r)
     return true;
 }
 
-static const Expr *both(Ir *ir, const Expr *a, const Expr *b)
-{
-    return !a ? b : !b ? a : expr_and(ir, a, b);
-}
-
 /* ---- rewriting the body ---------------------------------------------------------------------- */
 
 typedef struct {
@@ -109,7 +104,7 @@ static const Stmt *store_once(Ir *ir, const Stmt *s, void *arg)
     if (b && (b->reducer || (b->scope != MEM_FRAGMENT && b->scope != MEM_LOCAL &&
                              b->scope != MEM_VAR)))
         return stmt_store_as(ir, s, s->u.store.at, s->u.store.n, s->u.store.value,
-                             both(ir, o->first, s->u.store.guard));
+                             expr_both(ir, o->first, s->u.store.guard));
     if (s->kind == ST_ATOMIC && !s->u.atomic.bind)
         return stmt_if(ir, s->span, o->first, s, NULL);
     return s;
@@ -164,7 +159,8 @@ static const Stmt *nest_by_slots(Threads *t, const LoopNest *p, const Layout *l,
     }
     const Expr *guard = r->guard;
     if (l->nthread < group_threads(k, t->who))
-        guard = both(ir, expr_lt(ir, thread_index(k, t->who), expr_int(ir, l->nthread)), guard);
+        guard = expr_both(ir, expr_lt(ir, thread_index(k, t->who), expr_int(ir, l->nthread)),
+                          guard);
     if (guard) {
         refuse_barrier(t, p);
         body = stmt_if(ir, p->loop->span, guard, body, NULL);
@@ -290,7 +286,7 @@ static const Stmt *for_group(Threads *t, ThreadGroup all, const Stmt *s)
     if (own.first > all.first)
         in = expr_binary(ir, EX_GE, at, expr_int(ir, own.first));
     if (last < come)
-        in = both(ir, in, expr_lt(ir, at, expr_int(ir, last)));
+        in = expr_both(ir, in, expr_lt(ir, at, expr_int(ir, last)));
     return in ? stmt_if(ir, s->span, in, s, NULL) : s;
 }
 
