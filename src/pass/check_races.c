@@ -5,7 +5,9 @@
  * statement before the read, nor any in a loop around it, writes it ([read-before-write]).
  *
  * An index is taken as base + f(variables of the nest), or, when it is not of that form, in the
- * first block and the first iteration of the loops around: a conflict there is one that happens. */
+ * first block and the first iteration of the loops around: a conflict there is one that happens.
+ * So are conditions within a nest.  One that asks for data may hold; a store under it is looked at
+ * only where it asks for the tile that is stored to, as in a relaxation (if x < d[i]: d[i] = x). */
 #include <stdlib.h>
 #include "pass/pass.h"
 #include "pass/lower_effects.h"
@@ -20,6 +22,10 @@ typedef struct {
     Var *var[RANK_MOST];
     int64_t extent[RANK_MOST];
     int n;
+    const Stmt *body;
+    const Expr *only;  /* iterations that come by, NULL: all; over its variables alone */
+    const Expr *maybe; /* the condition on data around, NULL: none */
+    bool unknown;      /* more than one such condition, or one of which nothing is known */
 } IterSpace;
 
 typedef struct {
@@ -100,18 +106,25 @@ static int by_hit(const void *a, const void *b)
     return c ? c : memcmp(x->point, y->point, sizeof x->point);
 }
 
-/* All iterations, in the order of the elements they touch. */
+/* All iterations that come by, in the order of the elements they touch. */
 static Hit *hits_of(const IterSpace *nest, const Expr *const *out, int n, int *nhit)
 {
     Ir *ir = nest->k->ir;
-    const ExprCode *code = expr_compile(ir, nest->var, nest->n, out, n);
-    int64_t at[RANK_MOST] = {0}, npoint = 1;
+    const ExprCode *code = expr_compile(ir, nest->var, nest->n, out, n), *only = NULL;
+    int64_t at[RANK_MOST] = {0}, npoint = 1, comes = 1;
+
+    if (nest->only)
+        only = expr_compile(ir, nest->var, nest->n, &nest->only, 1);
 
     for (int i = 0; i < nest->n; i++)
         npoint *= nest->extent[i];
     Hit *list = NEWN(nest->k->scratch, Hit, npoint);
     *nhit = 0;
     do {
+        if (only)
+            expr_run(only, at, &comes);
+        if (!comes)
+            continue;
         Hit *h = &list[(*nhit)++];
         h->n = n;
         memcpy(h->point, at, sizeof at);
@@ -188,7 +201,8 @@ static bool check_writes(const IterSpace *nest, const Stmt *s, const Expr *const
 /* ---- one iteration reads what another writes ------------------------------------------------- */
 
 typedef struct {
-    const IterSpace *nest;
+    const IterSpace *nest; /* who comes by the store */
+    const IterSpace *reads; /* who comes by the load */
     const Stmt *s;
     const Expr *const *out; /* where s writes */
     bool done;
@@ -201,7 +215,7 @@ static bool find_conflict(const ReadCheck *c, const Expr *const *in, Hit *reader
     if (memcmp(in, c->out, sizeof *in * (size_t)n) == 0 &&
         map_is_injective(nest->k->ir, nest->var, nest->extent, nest->n, in, n))
         return false; /* each iteration reads what it writes itself */
-    Hit *r = hits_of(c->nest, in, n, &nread), *w = hits_of(c->nest, c->out, n, &nwrite);
+    Hit *r = hits_of(c->reads, in, n, &nread), *w = hits_of(c->nest, c->out, n, &nwrite);
 
     for (int i = 0; i < nread; i++) {
         while (j < nwrite && by_element(&w[j], &r[i]) < 0)
@@ -265,8 +279,12 @@ static bool see_own_load(const Expr *e, void *arg)
     const Expr *in[RANK_MOST], *out[RANK_MOST];
     Hit reader, writer;
 
-    if (c->done || e->op == EX_IF || e->op == EX_AND || e->op == EX_OR || e->op == EX_SELECT)
-        return false; /* may not be evaluated, or not matter */
+    if (!c->done && (e->op == EX_IF || e->op == EX_AND || e->op == EX_OR || e->op == EX_SELECT)) {
+        expr_visit(e->kid[0], see_own_load, arg);
+        return false; /* the rest may not be evaluated, or not matter */
+    }
+    if (c->done)
+        return false;
     if (e->op != EX_LOAD || e->u.buf != s->u.store.buf || expr_nindex(e) != s->u.store.n ||
         !comparable(c->nest, s, e, in, out))
         return true;
@@ -283,12 +301,53 @@ static bool see_own_load(const Expr *e, void *arg)
     return false;
 }
 
+static void read_by(ReadCheck *c, const Stmt *s);
+static bool take_branch(IterSpace *nest, const Expr *cond, bool holds);
+
+static void read_by_arm(ReadCheck *c, const Stmt *s, bool holds)
+{
+    const IterSpace *was = c->reads;
+    IterSpace arm = *was;
+    const Stmt *inner = holds ? s->u.branch.then : s->u.branch.orelse;
+
+    if (!inner || !take_branch(&arm, s->u.branch.cond, holds) || arm.maybe || arm.unknown)
+        return;
+    c->reads = &arm;
+    read_by(c, inner);
+    c->reads = was;
+}
+
+/* Loads of what c->s writes, in all statements that are surely run. */
+static void read_by(ReadCheck *c, const Stmt *s)
+{
+    if (s->kind == ST_STORE) {
+        expr_visit(s->u.store.value, see_own_load, c);
+    } else if (s->kind == ST_LET) {
+        expr_visit(s->u.let.value, see_own_load, c);
+    } else if (s->kind == ST_BLOCK) {
+        for (int i = 0; i < s->u.block.n; i++)
+            read_by(c, s->u.block.list[i]);
+    } else if (s->kind == ST_IF) {
+        expr_visit(s->u.branch.cond, see_own_load, c);
+        read_by_arm(c, s, true);
+        read_by_arm(c, s, false);
+    }
+}
+
+/* In the statement itself a value by name is what it stands for; others are looked at as they are,
+ * where all are known to be run. */
 static void check_reads(const IterSpace *nest, const Stmt *s)
 {
-    ReadCheck c = {nest, s, NULL, false};
-    const Expr *value = expr_subst_map(nest->k->ir, s->u.store.value, &nest->first, NULL);
+    IterSpace all = *nest;
+    ReadCheck c = {nest, nest, s, NULL, false};
 
-    expr_visit(value, see_own_load, &c);
+    if (!nest->maybe)
+        expr_visit(expr_subst_map(nest->k->ir, s->u.store.value, &nest->first, NULL), see_own_load,
+                   &c);
+    all.only = all.maybe = NULL;
+    c.reads = &all;
+    if (!c.done && nest->body && nest->surely)
+        read_by(&c, nest->body);
 }
 
 /* ---- finding nests --------------------------------------------------------------------------- */
@@ -299,9 +358,12 @@ static void check_store(const IterSpace *nest, const Stmt *s)
     const Expr *out[RANK_MOST];
     ArenaMark m = arena_mark(nest->k->scratch);
 
-    if (b->scope == MEM_LOCAL || b->scope == MEM_VAR || s->u.store.guard)
+    if (b->scope == MEM_LOCAL || b->scope == MEM_VAR || s->u.store.guard || nest->unknown)
         return;
-    if (!moving_parts(nest, s->u.store.at, s->u.store.n, out) || check_writes(nest, s, out))
+    if (nest->maybe && !expr_any(nest->maybe, is_load_of, s->u.store.buf))
+        return;
+    if (nest->maybe || !moving_parts(nest, s->u.store.at, s->u.store.n, out) ||
+        check_writes(nest, s, out))
         check_reads(nest, s);
     arena_reset(nest->k->scratch, m);
 }
@@ -312,8 +374,55 @@ static void bind_let(IterSpace *nest, const Stmt *s)
             expr_subst_map(nest->k->ir, s->u.let.value, &nest->first, NULL));
 }
 
+/* The iterations for which a condition holds, or not; false: none is known to come by. */
+static bool take_branch(IterSpace *nest, const Expr *cond, bool holds)
+{
+    Ir *ir = nest->k->ir;
+
+    if (!nest->surely)
+        return false;
+    if (holds && cond->op == EX_AND)
+        return take_branch(nest, cond->kid[0], true) && take_branch(nest, cond->kid[1], true);
+    cond = simplify(ir, NULL, expr_subst_map(ir, cond, &nest->first, NULL));
+    if (is_countable(nest, cond)) {
+        cond = holds ? cond : expr_unary(ir, EX_NOT, cond);
+        nest->only = nest->only ? expr_and(ir, nest->only, cond) : cond;
+        return true;
+    }
+    nest->unknown |= nest->maybe || !expr_has_load(cond);
+    nest->maybe = cond;
+    return true;
+}
+
+/* What is bound within is bound there alone. */
+static IterSpace own_names(const IterSpace *outer)
+{
+    IterSpace nest = *outer;
+
+    map_init(&nest.first, nest.k->arena);
+    for (int i = 0; i < outer->first.n; i++)
+        if (outer->first.at[i].key)
+            map_set(&nest.first, outer->first.at[i].key, outer->first.at[i].val);
+    return nest;
+}
+
+static void check_body(IterSpace *nest, const Stmt *s);
+
+static void check_arm(const IterSpace *nest, const Stmt *s, bool holds)
+{
+    IterSpace arm = own_names(nest);
+    const Stmt *inner = holds ? s->u.branch.then : s->u.branch.orelse;
+
+    if (inner && take_branch(&arm, s->u.branch.cond, holds))
+        check_body(&arm, inner);
+}
+
 static void check_body(IterSpace *nest, const Stmt *s)
 {
+    if (s->kind == ST_IF) {
+        check_arm(nest, s, true);
+        check_arm(nest, s, false);
+    }
     if (s->kind == ST_STORE)
         check_store(nest, s);
     else if (s->kind == ST_LET)
@@ -348,15 +457,16 @@ static const Expr *first_value(const IterSpace *nest, const Expr *e)
     return simplify(nest->k->ir, NULL, expr_subst_map(nest->k->ir, e, &nest->first, NULL));
 }
 
+static bool waits(const Stmt *s, void *none)
+{
+    (void)none;
+    return s->kind == ST_CALL;
+}
+
 static void check_nest(const IterSpace *around, const Stmt *s)
 {
-    IterSpace nest = *around;
-    Map outer = nest.first;
+    IterSpace nest = own_names(around);
 
-    map_init(&nest.first, nest.k->arena);
-    for (int i = 0; i < outer.n; i++)
-        if (outer.at[i].key)
-            map_set(&nest.first, outer.at[i].key, outer.at[i].val);
     while (stmt_is_nest(s) && nest.n < RANK_MOST) {
         if (!expr_is_int(s->u.loop.extent, &nest.extent[nest.n]) || nest.extent[nest.n] < 1 ||
             !expr_is_zero(first_value(&nest, s->u.loop.min)))
@@ -365,6 +475,7 @@ static void check_nest(const IterSpace *around, const Stmt *s)
         s = s->u.loop.body;
     }
     clip(&nest);
+    nest.body = stmt_any(s, waits, NULL) ? NULL : s;
     check_body(&nest, s);
 }
 

@@ -1,0 +1,12 @@
+import tilelang.language as T
+
+
+@T.prim_func
+def main(D: T.Tensor((32, 32), "float32")):
+    with T.Kernel(1, threads=128):
+        d = T.alloc_shared((32, 32), "float32")
+        T.copy(D, d)
+        for k in T.serial(32):
+            for i, j in T.Parallel(32, 32):
+                d[i, j] = T.if_then_else(d[i, k] + d[k, j] < d[i, j], d[i, k] + d[k, j], d[i, j])  # warning: parallel-race
+        T.copy(d, D)
