@@ -77,6 +77,7 @@ void hints_flags(Eval *ev, Hints *h, const Value *v); /* compile_flags */
 /* Pass configs, checked against their table. */
 void hints_configs(Eval *ev, Span at, Hints *h, const Value *dict);
 void width_hint(BuiltinCall *c, Hints *h, int i); /* builtin_copy.c: coalesced_width= */
+void emit_region_copy(BuiltinCall *c, const Region *src, const Region *dst); /* the same */
 void object_set(Eval *ev, Object *o, const char *name, Value v); /* builtin_loop.c: an attribute */
 void notes_dict(const BuiltinCall *c, int i, Hints *h);   /* annotations={…} */
 NORETURN void note_unread(const BuiltinCall *c, int i, const char *key);

@@ -202,6 +202,11 @@ static void emit_tile_copy(BuiltinCall *c, const Pair *p, int narg, const Expr *
     call_emit(c, copy_nest(c, p, &m, NULL, LOOP_PARALLEL, loop_hints(c, h)));
 }
 
+void emit_region_copy(BuiltinCall *c, const Region *src, const Region *dst)
+{
+    emit_tile_copy(c, &(Pair){.src = *src, .dst = *dst}, 0, NULL, (Hints){0});
+}
+
 /* May an element be read after it was written?  Not where the places are apart in some dimension,
  * or the same in all. */
 static bool may_overlap(Ir *ir, const Region *a, const Region *b)

@@ -13,6 +13,23 @@ static int reduce_dim(BuiltinCall *c, int i, int rank)
     return (int)(d < 0 ? d + rank : d);
 }
 
+/* Do the extents that are not 1 follow each other alike?  A row of a tile is such a region. */
+static bool same_without_ones(const Region *src, const Region *dst, int dim)
+{
+    int d = 0, e = 0;
+
+    while (d < src->buf->rank || e < dst->buf->rank) {
+        if (d < src->buf->rank && (d == dim || region_extent_is(src, d, 1)))
+            d++;
+        else if (e < dst->buf->rank && region_extent_is(dst, e, 1))
+            e++;
+        else if (d == src->buf->rank || e == dst->buf->rank ||
+                 !expr_may_equal(src->extent[d++], dst->extent[e++]))
+            return false;
+    }
+    return true;
+}
+
 /* out is src without the dimension, or with 1 there; a tile of one dimension leaves one element. */
 static void check_reduced(BuiltinCall *c, const Region *src, const Region *dst, int dim)
 {
@@ -27,7 +44,7 @@ static void check_reduced(BuiltinCall *c, const Region *src, const Region *dst, 
         }
         ok = expr_may_equal(src->extent[d], dst->extent[e++]);
     }
-    if (!ok)
+    if (!ok && !same_without_ones(src, dst, dim))
         call_fail(c, "%s of '%s' reduced along dimension %d does not give %s of '%s' "
                   "[reduce-shape]",
                   extents_text(c->ev, src), src->buf->name, dim, extents_text(c->ev, dst),
@@ -47,6 +64,15 @@ static int64_t arg_batch(BuiltinCall *c, int i)
     return n;
 }
 
+/* A part of a fragment lies where the whole does, so results go there from a tile of their own:
+ * only a loop over the part is run by those who hold it.  NULL: out is no such part. */
+static Buffer *own_results(BuiltinCall *c, const Region *out)
+{
+    if (out->buf->scope != MEM_FRAGMENT || region_is_whole(out) || region_nelem(out) <= 0)
+        return NULL;
+    return trace_buffer(c->ev, c->span, out->buf->type, MEM_FRAGMENT, out->buf->rank, out->extent);
+}
+
 typedef struct { int dim, clear, batch, nan, annotations; } Slots; /* -1: not in the signature */
 
 static Value reduce(BuiltinCall *c, const char *kind, Slots s)
@@ -63,14 +89,24 @@ static Value reduce(BuiltinCall *c, const char *kind, Slots s)
     if (!strncmp(kind, "bit", 3) && dtype_is_float(t))
         arg_fail(c, 0, "must hold integers, not %s [reduce-dtype]", dtype_name(t));
     int64_t batch = arg_batch(c, s.batch);
+    bool clear = s.clear < 0 || arg_bool(c, s.clear);
     const Expr *arg[4] = {
         expr_int(ir, dim),
-        expr_bool(ir, s.clear < 0 || arg_bool(c, s.clear)),
+        expr_bool(ir, clear),
         expr_int(ir, batch),
         expr_bool(ir, s.nan >= 0 && arg_bool(c, s.nan)),
     };
     notes_dict(c, s.annotations, &h);
-    return call_emit(c, stmt_tile(ir, c->span, &op_reduce, 2, r, 4, arg, kind, h));
+    const Region out = r[1];
+    Buffer *own = own_results(c, &out);
+    if (own)
+        r[1] = region_whole(ir, own);
+    if (own && !clear)
+        emit_region_copy(c, &out, &r[1]);
+    Value v = call_emit(c, stmt_tile(ir, c->span, &op_reduce, 2, r, 4, arg, kind, h));
+    if (own)
+        emit_region_copy(c, &r[1], &out);
+    return v;
 }
 
 Value do_reduce(BuiltinCall *c)

@@ -559,8 +559,8 @@ static const Stmt *by_own_loops(Fold *f, const char *why)
     Buffer *b = kernel_buffer(f->k, arena_printf(ir->arena, "%s_shared", from->name), from->type,
                               MEM_SHARED, from->rank, f->src->extent, t->span);
 
-    tile_plan(f->k, t)->how = &mech_plain;
-    tile_plan(f->k, t)->why = why;
+    /* Its mechanism stays: copies of the statement share the plan, and come this way too. */
+    tile_plan(f->k, t)->why = arena_printf(ir->arena, "by way of shared memory: %s", why);
     audit_note(f->k, AUDIT_MEMORY, t->span, "'%s' goes through shared memory: %s",
                from->name, why);
     region[SRC] = region_whole(ir, b);
