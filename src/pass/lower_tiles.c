@@ -46,6 +46,31 @@ static const Stmt *commit_mmas(Kernel *k, ThreadGroup who, const Stmt *s)
     return stmt_if(ir, s->span, first, call, NULL);
 }
 
+/* Does every thread that copies arrive at this barrier itself? */
+static bool all_arrive(Kernel *k, ThreadGroup who, const Buffer *bar)
+{
+    int64_t count, n = 1, threads = who.n ? who.n : kernel_block_threads(k);
+
+    for (int d = 0; d < bar->rank; d++)
+        n *= expr_is_int(bar->shape[d], &count) ? count : 0;
+    for (int64_t i = 0; i < n; i++)
+        if (!expr_is_int(bar->arrive[i], &count) || count < threads)
+            return false;
+    return n > 0;
+}
+
+/* A copy that was to report to a barrier and is done by threads: whoever arrives there, for one or
+ * for many, does so when all of it is written. */
+static const Stmt *copied_whole(Kernel *k, ThreadGroup who, const Stmt *t, const Stmt *loops)
+{
+    int own = t->u.tile.op->narg;
+
+    if (!tile_does(t, TILE_FETCHES) || t->u.tile.narg <= own || tile_plan(k, t)->how->bulk ||
+        !kernel_on_warps(k) || who.n == 1 || all_arrive(k, who, t->u.tile.arg[own]->u.buf))
+        return loops;
+    return stmt_seq(k->ir, loops, stmt_sync(k->ir, t->span));
+}
+
 static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
 {
     const Lower *w = arg;
@@ -69,6 +94,7 @@ static const Stmt *lower_one(Ir *ir, const Stmt *s, void *arg)
         r = op->lower(k, s);
     if (!r || stmt_is_empty(r))
         return stmt_block(ir, s->span, 0, NULL);
+    r = copied_whole(k, w->who, s, r);
     /* Where the body is per thread, what fills a thread's own memory is the thread's; any other
      * operator is still the block's: one thread does it for all. */
     bool collective = k->uses_threads && !kernel_on_warps(k) &&

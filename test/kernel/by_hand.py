@@ -3,6 +3,9 @@
 # verify: :two_roles M=100 N=72 K=40
 # verify: :two_roles K=160 slots=3
 # verify: :in_step N=96 M=40
+# verify: :one_arrives
+# verify: :one_arrives K=65 n=5
+# verify: :one_arrives K=33 role=1
 import tilelang
 import tilelang.language as T
 
@@ -52,5 +55,32 @@ def in_step(M=64, N=64):
             for i, j in T.Parallel(32, 32):
                 a[i, j] = a[i, j] * 2 + 1
             T.copy(a, B[by * 32, bx * 32])
+
+    return main
+
+
+@tilelang.jit(out_idx=[-1])
+def one_arrives(M=64, K=64, n=3, role=0):
+    """One thread arrives for those that copied: rows that no bulk copy takes are copied by threads."""
+
+    @T.prim_func
+    def main(A: T.Tensor((n, M, K), "float16"), B: T.Tensor((n, M, K), "float16")):
+        with T.Kernel(1, threads=256) as bx:
+            tx = T.get_thread_binding()
+            a = T.alloc_shared((2, M, K), "float16")
+            full = T.alloc_barrier([1, 1])
+            free = T.alloc_barrier([128, 128])
+            with T.ws(role):
+                for k in T.serial(n):
+                    T.barrier_wait(free[k % 2], (k // 2 + 1) % 2)
+                    T.tma_copy(A[k, 0, 0], a[k % 2, :, :], barrier=full[k % 2])
+                    if tx == role * 128:
+                        T.barrier_arrive(full[k % 2])
+            with T.ws(1 - role):
+                for k in T.serial(n):
+                    T.barrier_wait(full[k % 2], k // 2 % 2)
+                    for i, j in T.Parallel(M, K):
+                        B[k, i, j] = a[k % 2, M - 1 - i, K - 1 - j]
+                    T.barrier_arrive(free[k % 2])
 
     return main
