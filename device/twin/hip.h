@@ -51,7 +51,8 @@ static inline tl_u32 tl_before(tl_u64 mask, tl_u32 sum)
 
 /* ---- a wave ---------------------------------------------------------------------------------- */
 
-/* Lanes run one after the other here; on a GPU those that are alive come by together. */
+/* Lanes run one after the other here; on a GPU those that are alive come by together, or those that a
+ * branch lets pass: where nobody else can go on, the machine takes those that came. */
 static inline const tl_u64 *tl_wave(tl_u64 mine, tl_u64 *came)
 {
     return tl_host->lanes(tl_host->alive(), mine, came);

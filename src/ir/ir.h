@@ -911,6 +911,11 @@ static inline bool kernel_has(const Kernel *k, uint32_t what)
 }
 bool kernel_on_warps(const Kernel *k); /* its blocks are threads in warps */
 int kernel_warp(const Kernel *k); /* threads of a warp; the language's where there are none */
+const Mech *kernel_ahead(const Kernel *k); /* copies that run ahead; NULL: it has none */
+int kernel_part(const Kernel *k); /* parts of a block are multiples of so many threads */
+/* Lanes that hand values to each other by the numbers that they have in their group: a power of
+ * two, less than a warp where the group begins inside of one. */
+int group_lanes(const Kernel *k, ThreadGroup t);
 /* Roles are counted in so many threads, whatever a machine's instructions take: T.ws(1) is threads
  * 128 to 255 everywhere. */
 enum { ROLE_THREADS = 128 };

@@ -1,6 +1,7 @@
 /* kernel.c -- functions, kernels and the plans kept beside them. */
 #include <stdlib.h>
 #include "ir/mech.h"
+#include "ir/target.h"
 
 Func *func_new(Ir *ir, const char *name, Span at)
 {
@@ -214,6 +215,27 @@ enum { LANGUAGE_WARP = 32 };
 int kernel_warp(const Kernel *k)
 {
     return k->machine->lanes > 1 ? k->machine->lanes : LANGUAGE_WARP;
+}
+
+const Mech *kernel_ahead(const Kernel *k)
+{
+    const Mech *m = k->target ? mech_ahead(k->target->mechs) : NULL;
+
+    return m && kernel_has(k, m->needs) ? m : NULL;
+}
+
+int kernel_part(const Kernel *k)
+{
+    return k->machine->part ? k->machine->part : kernel_warp(k);
+}
+
+int group_lanes(const Kernel *k, ThreadGroup t)
+{
+    int lanes = k->machine->lanes;
+
+    while (lanes > 1 && t.n > 1 && (t.first % lanes || t.n < lanes))
+        lanes /= 2;
+    return lanes;
 }
 
 int64_t kernel_access(const Kernel *k, DType t)

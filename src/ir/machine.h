@@ -21,8 +21,7 @@ enum {
     HAS_BF16_PAIRS = 1u << 22, /* and of bfloat16 */
     HAS_OWN_TEXT = 1u << 10,   /* takes kernels written in its own language */
     HAS_CUT_FLOAT32 = 1u << 11, /* MMAs of float32 see tfloat32 of it unless told */
-    HAS_COUNTED_COPIES = 1u << 19, /* waits by how many copies are in flight, not groups; a copy
-                                    * puts what the lanes of a warp bring side by side */
+    HAS_COUNTED_COPIES = 1u << 19, /* its copies in flight are counted (Mech.counted) */
     HAS_NEST_FETCH = 1u << 28, /* nests that copy are fetched ahead into registers, as copies are */
     HAS_HALF_BYTES = 1u << 18,  /* accesses of many elements of 4 bits */
     HAS_FLOAT8_FNUZ = 1u << 16, /* its 8-bit floats have one zero and no infinities */
@@ -62,6 +61,8 @@ struct Machine {
     int level;              /* the generation that rows of instructions ask for; 0: no such thing */
     bool specific;          /* it has the instructions of that generation alone, too */
     int lanes;              /* of a warp; 1: there are none */
+    int part;               /* threads of which parts of a block with barriers of their own are
+                             * made, where that is less than a warp, whose lanes go together */
     int group_warps;        /* that a group instruction takes together; 1: there are none */
     int group_rows;         /* of the result of an MMA of such a group; 0: there are none */
     int units;              /* multiprocessors, compute units, cores; 0: not known */

@@ -40,8 +40,29 @@ static const Stmt *find_collective(const Kernel *k, const Stmt *s)
 
 static bool can_sync(Kernel *k, ThreadGroup t)
 {
+    int part = kernel_part(k);
+    return t.n <= 1 || (t.n % part == 0 && t.first % part == 0);
+}
+
+/* Where lanes of a warp go together, some of them must not wait for what the others do later: a
+ * barrier of the part alone is safe, one that the kernel wrote may be for others, too. */
+static bool see_wait(const Stmt *s, void *arg)
+{
+    const Stmt **found = arg;
+
+    if (!*found && s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'B'))
+        *found = s;
+    return !*found;
+}
+
+static const Stmt *waits_by_hand(Kernel *k, ThreadGroup t, const Stmt *part)
+{
     int warp = kernel_warp(k);
-    return t.n <= 1 || (t.n % warp == 0 && t.first % warp == 0);
+    const Stmt *found = NULL;
+
+    if (kernel_part(k) < warp && t.n > 1 && (t.n % warp || t.first % warp))
+        stmt_visit(part, see_wait, &found);
+    return found;
 }
 
 static void refuse(GroupWalk *w, const Stmt *around, const Stmt *inner, const char *why)
@@ -80,6 +101,14 @@ static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGrou
         refuse(w, s, inner,
                arena_printf(w->k->arena, "threads %d to %d are not whole warps", t.first,
                             t.first + t.n - 1));
+        return;
+    }
+    const Stmt *waits = inner ? waits_by_hand(w->k, t, part) : NULL;
+    if (waits) {
+        refuse(w, s, waits,
+               arena_printf(w->k->arena, "threads %d to %d are not whole warps, and lanes of a "
+                            "warp of %s that wait keep the others from going on", t.first,
+                            t.first + t.n - 1, w->k->machine->name));
         return;
     }
     w->who = known ? t : was;

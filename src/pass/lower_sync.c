@@ -333,11 +333,11 @@ static bool note_number(const Stmt *s, void *arg)
     return true;
 }
 
-/* The barrier of a thread group: made on first sight.  NULL: its threads are not whole warps. */
+/* The barrier of a thread group: made on first sight.  NULL: no barrier is of such threads. */
 static Group *group_of(Sync *y, ThreadGroup t)
 {
     int named = MIN(y->k->machine->named_barriers, NAMED_MOST), id = named - 1;
-    int warp = kernel_warp(y->k);
+    int part = kernel_part(y->k);
 
     if (t.n == 0)
         t.n = kernel_block_threads(y->k);
@@ -346,7 +346,7 @@ static Group *group_of(Sync *y, ThreadGroup t)
             return &y->group[i];
     if (t.n == 1)
         id = -1;
-    else if (t.n % warp || t.first % warp)
+    else if (t.n % part || t.first % part)
         return NULL;
     while (id > 0 && y->taken[id])
         id--;

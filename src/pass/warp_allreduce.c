@@ -106,7 +106,7 @@ static bool is_power(int64_t n)
 /* All n threads of the thread group. */
 static const Stmt *over_all(All *a, int64_t n)
 {
-    int warp = a->k->machine->lanes;
+    int warp = group_lanes(a->k, a->who);
 
     if (is_power(n) && n <= warp)
         return by_lanes(a, n);

@@ -226,7 +226,9 @@ static void exchange(Parts *p, int mask)
 
 static void find_masks(Fold *f, Parts *p)
 {
-    for (int mask = 1; mask < f->k->machine->lanes && p->nmask < MASKS_MOST; mask *= 2)
+    int lanes = group_lanes(f->k, f->who);
+
+    for (int mask = 1; mask < lanes && p->nmask < MASKS_MOST; mask *= 2)
         if (mask_joins(p, mask))
             exchange(p, mask);
 }

@@ -77,22 +77,23 @@ static const Layout *line_layout(Ir *ir, int rank, const int64_t *extent, int di
     return layout_make(ir, &want);
 }
 
-static Split split_region(Kernel *k, const Region *r, int dim, int64_t nthread)
+static Split split_region(Kernel *k, ThreadGroup who, const Region *r, int dim)
 {
-    int64_t length = region_extent_int(r, dim), lines = region_nelem(r) / length;
+    int64_t nthread = group_threads(k, who), length = region_extent_int(r, dim);
+    int64_t lines = region_nelem(r) / length;
     int64_t width = dim == r->buf->rank - 1 ? kernel_access(k, r->buf->type) : 1;
     while (length % width != 0)
         width /= 2;
-    return split_lines(lines, length, nthread, width, k->machine->lanes);
+    return split_lines(lines, length, nthread, width, group_lanes(k, who));
 }
 
-static const Layout *scan_layout(Kernel *k, const Region *r, int dim, int64_t nthread)
+static const Layout *scan_layout(Kernel *k, ThreadGroup who, const Region *r, int dim)
 {
     int64_t extent[RANK_MOST];
     for (int d = 0; d < r->buf->rank; d++)
         extent[d] = region_extent_int(r, d);
-    return line_layout(k->ir, r->buf->rank, extent, dim, nthread,
-                       split_region(k, r, dim, nthread));
+    return line_layout(k->ir, r->buf->rank, extent, dim, group_threads(k, who),
+                       split_region(k, who, r, dim));
 }
 
 /* ---- what can be done this way --------------------------------------------------------------- */
@@ -115,8 +116,8 @@ static bool scan_can_shuffle(Kernel *k, ThreadGroup who, const Stmt *t, const ch
         *why = "sizes are known at run time only";
     else if (src->buf->type != dst->buf->type)
         *why = "the types differ";
-    else if (nthread < k->machine->lanes || n > SLOTS_MOST * nthread || !scan_shape(k, t, &x) ||
-             fragment_slots(scan_layout(k, src, x.dim, nthread)) > SLOTS_MOST)
+    else if (nthread < group_lanes(k, who) || n > SLOTS_MOST * nthread || !scan_shape(k, t, &x) ||
+             fragment_slots(scan_layout(k, who, src, x.dim)) > SLOTS_MOST)
         *why = "the tile does not fit the registers";
     else
         return true;
@@ -297,9 +298,9 @@ static const Stmt *scan_slots(Lines *f)
 static void read_lines(Lines *f)
 {
     int64_t nthread = group_threads(f->k, f->who), length = region_extent_int(f->src, f->x.dim);
-    Split d = split_region(f->k, f->src, f->x.dim, nthread);
+    Split d = split_region(f->k, f->who, f->src, f->x.dim);
 
-    f->rows = scan_layout(f->k, f->src, f->x.dim, nthread);
+    f->rows = scan_layout(f->k, f->who, f->src, f->x.dim);
     f->lanes = d.lanes;
     f->width = d.width;
     f->iters = (length + d.width * d.lanes - 1) / (d.width * d.lanes);

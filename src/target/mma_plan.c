@@ -299,7 +299,8 @@ static bool has_copies(const Isa *isa)
 bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
-    int nwarp = group_threads(k, who) / k->machine->lanes;
+    bool whole = group_lanes(k, who) == k->machine->lanes;
+    int nwarp = whole ? group_threads(k, who) / k->machine->lanes : 0;
     bool trans_a = tile_arg_int(t, 0, 0) != 0;
 
     *p = (MmaPlan){.lanes = k->machine->lanes,
@@ -316,7 +317,8 @@ bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char 
             return false;
         }
     if (p->M <= 0 || p->N <= 0 || p->K <= 0 || nwarp == 0) {
-        *why = nwarp ? "the tile is empty or of unknown size" : "the block is less than a warp";
+        *why = nwarp ? "the tile is empty or of unknown size"
+               : who.n ? "its threads are not whole warps" : "the block is less than a warp";
         return false;
     }
     if (!find_row(k, who, t, p, why))

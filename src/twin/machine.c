@@ -380,6 +380,18 @@ static void place_block(TwinBlock *b, int64_t number)
     }
 }
 
+/* Nobody can go on: lanes that wait for others of their warp are all that come by. */
+static bool part_lanes(void)
+{
+    for (int i = 0; machine.assembly->masks && i < machine.nblock; i++)
+        for (int j = 0; j * machine.lanes < machine.block[i].nthread; j++) {
+            TwinWarp *w = &machine.block[i].warp[j];
+            if (w->came && w->where == warp_sync)
+                return lanes_close(w, w->came);
+        }
+    return false;
+}
+
 /* Who waits where, the first of each kind. */
 static void deadlock(void)
 {
@@ -447,7 +459,7 @@ static void schedule(void)
         if (!moved && machine.nalive && !machine.failed) {
             if (machine.flights)
                 flight_land_first();
-            else if (looks > LOOKS_MOST)
+            else if (!part_lanes() && looks > LOOKS_MOST)
                 deadlock();
         }
     }

@@ -27,6 +27,8 @@ struct Assembly {
     bool (*enter)(Arena *a, const char *head, Str *out, const char **why);
     void (*op)(int row, const char *name, void *const *at, int n); /* as TlHost.op */
     bool (*special)(const char *name, uint64_t *value); /* a register that is only read */
+    bool masks;                             /* the lanes of a warp that came are those that a
+                                             * branch let pass */
     void (*place)(TwinBlock *b);            /* before its threads run: what own they need */
     void (*before_wait)(const TwinThread *t);
     bool (*passed)(const uint64_t *bar, uint32_t parity); /* of WAIT_PHASE */

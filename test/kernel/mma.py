@@ -4,8 +4,8 @@
 # verify: :block M=16 N=8 K=16 threads=32
 # verify: :block dtype="int8" accum="int32" --sm_70=gemm-mma
 # verify: :block ta=True tb=True
-# verify: :one_warp --hip=tile-threads
-# verify: :two_warps --hip=tile-threads
+# verify: :one_warp
+# verify: :two_warps
 import tilelang
 import tilelang.language as T
 

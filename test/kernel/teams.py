@@ -2,16 +2,16 @@
 # verify: :roles
 # verify: :roles threads=320 M=40
 # verify: :outside
-# verify: :ranges --hip=tile-threads
-# verify: :ranges threads=96 cut=32 --hip=tile-threads
+# verify: :ranges
+# verify: :ranges threads=96 cut=32
 # verify: :products
 # verify: :rows
 # verify: :rounds
 # verify: :one_thread
-# verify: :let_bound --hip=tile-threads
+# verify: :let_bound
 # verify: :around_product
 # verify: :mixed
-# verify: :arms --hip=tile-threads
+# verify: :arms
 # verify: :handed_over
 # verify: :handed_over N=96 R=3
 # verify: :one_operand

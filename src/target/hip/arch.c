@@ -70,6 +70,7 @@ static void machine_of(Machine *m, int at)
         .level = arch_table[at].level,
         .specific = true,
         .lanes = LANES,
+        .part = 32, /* a warp of other GPUs: barriers count threads */
         .group_warps = 2,
         .threads_block = 1024,
         .threads_unit = SIMDS * WAVES * LANES,

@@ -6,13 +6,15 @@
  * of it is taken: to wait for more than was asked is no mistake.
  *
  *   lanes         one such copy puts what the lanes of a warp bring side by side: one whose lanes
- *                 go elsewhere, or that converts, is a store like any other
+ *                 go elsewhere, or that converts, is a store like any other, and so is one of
+ *                 threads that begin inside of a warp: its first lane has no place
  *   conditions    what is not issued is not counted.  Copies of a pipeline under a condition that
  *                 all threads agree on (its last iterations have nothing left to copy) are issued
  *                 all the same, and bring zeros to a stage that nobody reads any more; the loop
  *                 around ends with a wait for them */
 #include "target/hip/hip.h"
 #include "pass/async_copy.h"
+#include "pass/thread_group.h"
 
 enum { GROUPS_MOST = AHEAD_MOST + 2 };
 
@@ -22,6 +24,7 @@ typedef struct {
     Facts *facts;
     Map own;   /* variables that threads may have different values of */
     bool idle; /* copies that bring zeros were made of the statement at hand */
+    GroupWalk group; /* who comes by it */
 } Straight;
 
 /* ---- which stores are such copies ------------------------------------------------------------ */
@@ -45,7 +48,7 @@ static bool lanes_follow(Straight *c, const Expr *at, int64_t each)
     Kernel *k = c->k;
     int lanes = k->machine->lanes;
 
-    if (!k->thread[0] || k->threads[0] % lanes)
+    if (!k->thread[0] || k->threads[0] % lanes || c->group.who.first % lanes)
         return false;
     Var *warp = var_new(ir, "w", DT_I32, NO_SPAN), *lane = var_new(ir, "l", DT_I32, NO_SPAN);
     facts_range(c->facts, warp, expr_int(ir, 0), expr_int(ir, k->threads[0] / lanes));
@@ -187,8 +190,16 @@ static const Stmt *straighten_if(Straight *c, const Stmt *s)
         c->idle = true;
         return stmt_map(c->ir, s->u.branch.then, bring_zeros, &u);
     }
-    return stmt_if(c->ir, s->span, s->u.branch.cond, straighten(c, s->u.branch.then),
-                   straighten(c, s->u.branch.orelse));
+    ThreadGroup was = c->group.who, then = was, orelse = was;
+    bool known[2];
+    if (differs(c, u.cond))
+        group_of_branch(&c->group, u.cond, &then, &orelse, known);
+    c->group.who = then;
+    const Stmt *first = straighten(c, s->u.branch.then);
+    c->group.who = orelse;
+    const Stmt *second = straighten(c, s->u.branch.orelse);
+    c->group.who = was;
+    return stmt_if(c->ir, s->span, s->u.branch.cond, first, second);
 }
 
 static const Stmt *straighten(Straight *c, const Stmt *s)
@@ -197,6 +208,7 @@ static const Stmt *straighten(Straight *c, const Stmt *s)
 
     if (!s)
         return NULL;
+    group_see_let(&c->group, s);
     switch (s->kind) {
     case ST_BLOCK:
         for (int i = 0; i < s->u.block.n; i++)
@@ -332,6 +344,7 @@ void hip_lower_waits(Kernel *k)
     Counts c = {0};
     Issued none = {{0}};
 
+    group_walk_init(&straight.group, k);
     find_own(&straight);
     k->body = straighten(&straight, k->body);
     map_init(&c.most, k->scratch);

@@ -90,4 +90,4 @@ static void op(int row, const char *name, void *const *at, int n)
     warp_goes_on();
 }
 
-const Assembly assembly_hip = {.op = op, .place = place, .at_exit = at_exit};
+const Assembly assembly_hip = {.op = op, .masks = true, .place = place, .at_exit = at_exit};
