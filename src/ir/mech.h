@@ -34,6 +34,11 @@ struct Mech {
     bool own_loops;      /* of the operator: they read any element of any operand */
     bool takes_registers; /* operands are in registers: one in shared memory is brought there */
     bool in_flight;      /* started, goes on beside the threads, waited for */
+    bool counted;        /* in flight: ends in the order of issue, and a wait counts what may be
+                          * left (Target.lower_waits): nothing is issued under a condition alone */
+    bool side_by_side;   /* what the lanes of a warp bring lies side by side in the tile: loops over
+                          * it go as it is stored, and what cannot goes through registers */
+    bool ends_only;      /* of the widths between least and most these two alone */
     bool bulk;           /* one thread asks for all of it, and a barrier hears that it came */
     bool multicast;      /* may fill the tiles of several blocks of a cluster at once */
     bool by_group;       /* all warps of a group do it together */

@@ -94,9 +94,10 @@ static const Mma simdgroup_table[SIMDGROUP_COUNT] = {
 #undef SIMDGROUP
 };
 
-#define SINCE(level) level, false, 0
-#define ONLY(level) level, true, 0
-#define WITH(bits) 0, false, bits
+#define SINCE(level) level, false, 0, LEVELS
+#define ONLY(level) level, true, 0, LEVELS
+#define WITH(bits) 0, false, bits, LEVELS
+#define LEVELS "sm_%d"
 #define NO_LANES {NULL}
 #define LANES(...) {__VA_ARGS__}
 
@@ -134,6 +135,8 @@ static const Isa isa_table[] = {
 #include "isa/mma.def"
 #undef QUADS
 #undef MMA
+#undef LEVELS
+#define LEVELS "CDNA %d"
 #define MFMA(m, n, k, c, a, b, needs, lanes, arg, narg, own)                                       \
     {ISA_MMA, "mfma." #m "x" #n "x" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,        \
      DONE_AT_ONCE, QUEUE_NONE, needs, lanes, 0, "C += A B",                                        \
@@ -170,7 +173,7 @@ const char *isa_name(const Isa *isa)
 
 const char *isa_level(Arena *a, const Isa *isa)
 {
-    return arena_printf(a, isa->mma && mma_warp(isa) == 64 ? "CDNA %d" : "sm_%d", isa->level);
+    return arena_printf(a, isa->levels, isa->level);
 }
 
 const Isa *isa_row(IsaId id)

@@ -55,6 +55,7 @@ struct Isa {
     int level;            /* the first architecture that has it */
     bool only;            /* no other has, and it only where what is its own is asked for */
     uint32_t has;         /* HAS_ bits of the machine */
+    const char *levels;   /* how messages name architectures by level */
     const char *lanes[5]; /* per region, lanes.c reads it; NULL: it is in memory */
     int narg;
     const char *doc;

@@ -127,9 +127,8 @@ int copy_async_bytes(Kernel *k, const Facts *f, const Mech *how, const Stmt *t)
     bool straight = m.dim[SRC][m.n - 1] == src->buf->rank - 1 &&
                     m.dim[DST][m.n - 1] == dst->buf->rank - 1 &&
                     expr_is_int(m.extent[m.n - 1], &extent);
-    bool counted = kernel_has(k, HAS_COUNTED_COPIES); /* the narrowest and the widest alone */
     for (int n = (int)MIN(most, widest); n >= how->least && n >= bytes; n /= 2)
-        if (counted && n != how->least && n != widest)
+        if (how->ends_only && n != how->least && n != widest)
             continue;
         else if (n == bytes || (straight && extent % (n / bytes) == 0 &&
                                 runs_of(f, src, n / bytes) && runs_of(f, dst, n / bytes)))
@@ -206,17 +205,12 @@ static bool open_by_storage(Copy *c, Nest *n, const Expr **at)
     return true;
 }
 
-static bool fills_side_by_side(const Copy *c)
-{
-    return tile_plan(c->k, c->t)->how->in_flight && kernel_has(c->k, HAS_COUNTED_COPIES);
-}
-
 static const Stmt *lower_guarded(Copy *c)
 {
     Kernel *k = c->k;
     Nest n;
     const Expr *from[RANK_MOST], *to[RANK_MOST], *own[RANK_MOST];
-    bool by_storage = fills_side_by_side(c) && open_by_storage(c, &n, own);
+    bool by_storage = tile_plan(c->k, c->t)->how->side_by_side && open_by_storage(c, &n, own);
     if (!by_storage)
         nest_open(k, &n, c->m.n, c->m.extent);
     nest_facts(k, &n, c->facts);

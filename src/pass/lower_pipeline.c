@@ -250,7 +250,9 @@ static const Expr *stage_of(Pipe *p, int ahead, const Expr *iter)
  * lower_counts issues them without it, and no place may be worked out from it. */
 static const Stmt *name_stage(Pipe *p, const Expr **stage)
 {
-    if (!kernel_has(p->k, HAS_COUNTED_COPIES) || expr_is_const(*stage))
+    const Mech *how = kernel_ahead(p->k);
+
+    if (!how || !how->counted || expr_is_const(*stage))
         return NULL;
     Var *v = var_new(p->ir, "stage", (DType)(*stage)->type, p->loop->span);
     const Stmt *let = stmt_let(p->ir, p->loop->span, v, *stage);

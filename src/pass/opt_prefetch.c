@@ -249,9 +249,9 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         hint_find(s->u.loop.hints, "order") || hint_find(s->u.loop.hints, "stage"))
         return s;
     int64_t asked = hint_int(s->u.loop.hints, "num_stages", 1);
-    bool all = !kernel_has(x->k, HAS_ASYNC_COPY) ||
+    bool all = !kernel_ahead(x->k) ||
                (asked == 2 && has_narrow_copies(x->k->machine));
-    if (asked < 2 || (!all && !kernel_has(x->k, HAS_COUNTED_COPIES)))
+    if (asked < 2)
         return s;
     const Stmt *staged = pipeline(x, s, all);
     if (staged != s && asked > 2 && all)
@@ -266,8 +266,9 @@ void pass_opt_prefetch(Kernel *k)
 {
     Ahead x = {.k = k, .ir = k->ir};
 
-    if (!kernel_on_warps(k) || k->uses_threads ||
-        (kernel_has(k, HAS_ASYNC_COPY) && !kernel_has(k, HAS_COUNTED_COPIES)))
+    const Mech *how = kernel_ahead(k);
+
+    if (!kernel_on_warps(k) || k->uses_threads || (how && !how->side_by_side))
         return;
     map_init(&x.written, k->scratch);
     stmt_touches_all(k->body, see_touch, &x);

@@ -370,7 +370,7 @@ static const char *copy_why(Plan *p, const Loop *l, const Copy *c)
         return why;
     if (c->src->type != c->dst->type)
         return arena_printf(p->k->arena, "it converts, %s does not", p->how->name);
-    if (c->nest && kernel_has(p->k, HAS_COUNTED_COPIES))
+    if (c->nest && p->how->side_by_side)
         return "copies in flight fill a tile in the order it is stored, a loop in its own";
     if (!bytes_of(p, c))
         return too_narrow(p);
@@ -603,7 +603,7 @@ static bool plan_by_hand(const Stmt *s, void *arg)
     if (!t->how->own_loops)
         return true;
     const char *why = mechanism_why(p);
-    if (!why && s->u.tile.narg && kernel_has(p->k, HAS_COUNTED_COPIES))
+    if (!why && s->u.tile.narg && p->how->counted)
         why = "what it reports to counts threads and bytes, not copies in flight";
     int bytes = why ? 0 : copy_async_bytes(p->k, p->facts, p->how, s);
     if (bytes == 0) {

@@ -42,6 +42,7 @@ static const Mech mfma = {.name = "mfma", .ops = OPS(gemm) | OPS(gemm_scaled), .
 
 /* Copies straight to shared memory (global_load_lds), waited for by vmcnt. */
 static const Mech load_lds = {.name = "global_load_lds", .ops = OPS(copy), .step = MECH_AHEAD,
-                              .needs = HAS_ASYNC_COPY, .in_flight = true, .least = 4, .most = 16};
+                              .needs = HAS_ASYNC_COPY, .in_flight = true, .counted = true,
+                              .side_by_side = true, .ends_only = true, .least = 4, .most = 16};
 
 const Mech *const hip_mechs[] = {&mfma, &mech_scalar, &load_lds, MECHS_SHUFFLE, NULL};
