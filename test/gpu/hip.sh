@@ -122,6 +122,30 @@ ahead() {
     fi
 }
 
+# uses ARCH WANTED KNOBS…: the instruction is in the machine code
+uses() {
+    arch=$1 wanted=$2
+    shift 2
+    if code "$arch" test/gpu/kernel/operands.py "$@" | grep -qE "$wanted"; then
+        echo ok
+    else
+        echo "FAIL operands.py $* on $arch: no $wanted"
+    fi
+}
+
+instructions() {
+    uses gfx90a v_mfma_f32_16x16x16bf16_1k dtype=bfloat16
+    uses gfx90a v_mfma_f32_16x16x4f32 dtype=float32 bk=32
+    uses gfx90a v_mfma_f64_16x16x4f64 dtype=float64 accum=float64 bk=16
+    uses gfx90a v_mfma_i32_16x16x16i8 dtype=int8 accum=int32
+    uses gfx942 v_mfma_i32_16x16x32_i8 dtype=int8 accum=int32 tb=True
+    uses gfx942 v_mfma_f32_16x16x8_xf32 dtype=tfloat32 bk=32
+    uses gfx942 v_mfma_f32_16x16x32_fp8_fp8 dtype=float8_e4m3fnuz tb=True
+    uses gfx942 v_mfma_f32_16x16x32_bf8_bf8 dtype=float8_e5m2fnuz tb=True
+    uses gfx942 buffer_load_dwordx4 M=100 N=90 K=96
+    uses gfx942 'vmcnt\(32\)' tb=True stages=4 K=512 # two tiles in flight behind the one that is waited for
+}
+
 # Instructions by hand.
 hand() {
     for arch in gfx90a gfx942; do
@@ -134,6 +158,7 @@ hand() {
 }
 
 operands >"$log/d"
+instructions >>"$log/d"
 hand >>"$log/d"
 ahead >>"$log/d"
 [ "${2:-}" = code ] || samples

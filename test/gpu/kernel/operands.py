@@ -2,14 +2,14 @@
 import tilelang.language as T
 
 
-def gemm(ta=False, tb=False, pack=1, stages=2, dtype="float16", M=128, N=128, K=128, bm=64, bn=64, bk=64):
+def gemm(ta=False, tb=False, pack=1, stages=2, dtype="float16", accum="float32", M=128, N=128, K=128, bm=64, bn=64, bk=64):
     @T.prim_func
     def main(A: T.Tensor((K, M) if ta else (M, K), dtype), B: T.Tensor((N, K) if tb else (K, N), dtype),
-             C: T.Tensor((M, N), "float32")):
+             C: T.Tensor((M, N), accum)):
         with T.Kernel(T.ceildiv(N, bn), T.ceildiv(M, bm), threads=256) as (bx, by):
             a = T.alloc_shared((bk, bm) if ta else (bm, bk), dtype)
             b = T.alloc_shared((bn, bk) if tb else (bk, bn), dtype)
-            c = T.alloc_fragment((bm, bn), "float32")
+            c = T.alloc_fragment((bm, bn), accum)
             T.clear(c)
             for k in T.Pipelined(T.ceildiv(K, bk), num_stages=stages):
                 if ta:
