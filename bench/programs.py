@@ -1,11 +1,12 @@
 """programs.py -- the tensor programs of examples/programs beside torch.compile of the same in torch, in one run.
 
 Usage: PYTHONPATH=build/py python3 bench/programs.py [--device cpu|cuda] [--dtype float32|float16|bfloat16]
-           [--rounds N] [--only NAME,...] [--json FILE] [--eager] [--least] [--seconds N]
+           [--rounds N] [--only NAME,...] [--json FILE] [--eager] [--least] [--seconds N] [--one-core]
 
 Each program is held to numpy first (cpu) or to torch in float32 (cuda).  Then the two take turns, round by round; a
 round is as many calls as take a tenth of a second, and the median of the rounds counts, or with --least the least, for
-a machine that others use too.  cpu: torch.compile as it is, all cores; cuda: mode max-autotune, times by events.  Ends
+a machine that others use too.  --one-core: the time the process had on one core instead of the clock's, which other
+work does not lengthen.  cpu: torch.compile as it is, all cores; cuda: mode max-autotune, times by events.  Ends
 with the geometric mean and the least of the ratios."""
 
 import argparse
@@ -19,9 +20,14 @@ import sys
 import time
 
 import numpy as np
-import torch
 
-import tilelang as tl
+ONE_CORE = "--one-core" in sys.argv
+if ONE_CORE:  # before pools of threads are made
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+
+import torch  # noqa: E402
+
+import tilelang as tl  # noqa: F401, E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, "..", "examples", "programs")
@@ -53,10 +59,11 @@ def seconds(fn, n, device):
         end.record()
         torch.cuda.synchronize()
         return start.elapsed_time(end) / 1e3 / n
-    start = time.perf_counter()
+    clock = time.process_time if ONE_CORE else time.perf_counter
+    start = clock()
     for _ in range(n):
         fn()
-    return (time.perf_counter() - start) / n
+    return (clock() - start) / n
 
 
 def interleaved(fns, rounds, device, of=statistics.median):
@@ -117,6 +124,7 @@ def main():
     p.add_argument("--json")
     p.add_argument("--eager", action="store_true")
     p.add_argument("--least", action="store_true")
+    p.add_argument("--one-core", action="store_true")
     p.add_argument("--seconds", type=float, help="begin no program after so long")
     options = p.parse_args()
     options.dtype = options.dtype or ("float16" if options.device == "cuda" else "float32")

@@ -67,6 +67,27 @@ TL_INLINE tl_v tl_vsqrt(tl_v x)
 }
 #endif
 
+/* Past the caches where p happens to be aligned. */
+TL_INLINE void tl_vstream_any(float *p, tl_v x)
+{
+    if ((uintptr_t)p & (TL_VECTOR_BYTES - 1))
+        tl_vstore(p, x);
+    else
+        tl_vstream(p, x);
+}
+
+/* n elements past the caches, but for those of lines that are not whole; `from` is aligned. */
+TL_INLINE void tl_stream(float *to, const float *from, int32_t n)
+{
+    int32_t i = (int32_t)(-(uintptr_t)to & (TL_VECTOR_BYTES - 1)) / 4;
+    i = i < n ? i : n;
+    __builtin_memcpy(to, from, (uint32_t)i * 4);
+    for (; i <= n - TL_LANES; i += TL_LANES)
+        tl_vstream(to + i, tl_vload(from + i));
+    if (i < n)
+        __builtin_memcpy(to + i, from + i, (uint32_t)(n - i) * 4);
+}
+
 /* The other operand when one is NaN. */
 TL_INLINE tl_v tl_vmax(tl_v a, tl_v b) { return tl_vchoose((tl_vi)(b != b), a, tl_vabove(a, b)); }
 TL_INLINE tl_v tl_vmin(tl_v a, tl_v b) { return tl_vchoose((tl_vi)(b != b), a, tl_vbelow(a, b)); }
@@ -85,23 +106,48 @@ TL_INLINE tl_v tl_vabs(tl_v x) { return (tl_v)((tl_vi)x & 0x7fffffff); }
 TL_INLINE tl_v tl_vrsqrt(tl_v x) { return 1.0f / tl_vsqrt(x); }
 TL_INLINE tl_v tl_vrcp(tl_v x) { return 1.0f / x; }
 
-/* --- across a vector --- */
+/* --- across a vector: halves of it are joined, again and again --- */
 
-#define TL_ACROSS(name, join)                                                                      \
+typedef float tl_v8 __attribute__((vector_size(32), may_alias));
+typedef float tl_v4 __attribute__((vector_size(16), may_alias));
+typedef int32_t tl_vi8 __attribute__((vector_size(32), may_alias));
+typedef int32_t tl_vi4 __attribute__((vector_size(16), may_alias));
+
+#define TL_EITHER(V, I, m, a, b) ((V)(((I)(a) & (m)) | ((I)(b) & ~(m))))
+#define TL_SUM(V, I, a, b) ((a) + (b))
+#define TL_HIGHER(V, I, a, b) TL_EITHER(V, I, (I)((a) > (b)), a, b)
+#define TL_LOWER(V, I, a, b) TL_EITHER(V, I, (I)((a) < (b)), a, b)
+#define TL_HIGHER_NAN(V, I, a, b) TL_EITHER(V, I, (I)((a) > (b)) | (I)((a) != (a)), a, b)
+#define TL_LOWER_NAN(V, I, a, b) TL_EITHER(V, I, (I)((a) < (b)) | (I)((a) != (a)), a, b)
+
+#if TL_VECTOR_BYTES == 64
+#define TL_TO_EIGHT(JOIN)                                                                          \
+    const union { tl_v v; tl_v8 half[2]; } sixteen = {x};                                          \
+    const tl_v8 of_sixteen = JOIN(tl_v8, tl_vi8, sixteen.half[0], sixteen.half[1]);
+#else
+#define TL_TO_EIGHT(JOIN) const tl_v of_sixteen = x;
+#endif
+#if TL_VECTOR_BYTES >= 32
+#define TL_TO_FOUR(JOIN)                                                                           \
+    TL_TO_EIGHT(JOIN)                                                                              \
+    const union { tl_v8 v; tl_v4 half[2]; } eight = {of_sixteen};                                  \
+    const tl_v4 four = JOIN(tl_v4, tl_vi4, eight.half[0], eight.half[1]);
+#else
+#define TL_TO_FOUR(JOIN) const tl_v4 four = x;
+#endif
+#define TL_ACROSS(name, JOIN)                                                                      \
 TL_INLINE float name(tl_v x)                                                                       \
 {                                                                                                  \
-    float t[TL_LANES];                                                                             \
-    *(tl_vu *)t = x;                                                                               \
-    for (int w = TL_LANES / 2; w; w /= 2)                                                          \
-        for (int i = 0; i < w; i++)                                                                \
-            t[i] = join;                                                                           \
-    return t[0];                                                                                   \
+    TL_TO_FOUR(JOIN)                                                                               \
+    const tl_v4 next = {four[2], four[3], four[2], four[3]};                                       \
+    const tl_v4 two = JOIN(tl_v4, tl_vi4, four, next), last = {two[1], two[1], two[1], two[1]};    \
+    return JOIN(tl_v4, tl_vi4, two, last)[0];                                                      \
 }
-TL_ACROSS(tl_vsum, t[i] + t[i + w])
-TL_ACROSS(tl_vhighest, t[i] > t[i + w] ? t[i] : t[i + w])
-TL_ACROSS(tl_vlowest, t[i] < t[i + w] ? t[i] : t[i + w])
-TL_ACROSS(tl_vhighest_nan, (t[i] > t[i + w]) | (t[i] != t[i]) ? t[i] : t[i + w])
-TL_ACROSS(tl_vlowest_nan, (t[i] < t[i + w]) | (t[i] != t[i]) ? t[i] : t[i + w])
+TL_ACROSS(tl_vsum, TL_SUM)
+TL_ACROSS(tl_vhighest, TL_HIGHER)
+TL_ACROSS(tl_vlowest, TL_LOWER)
+TL_ACROSS(tl_vhighest_nan, TL_HIGHER_NAN)
+TL_ACROSS(tl_vlowest_nan, TL_LOWER_NAN)
 
 /* --- exponentials, as in math.h --- */
 

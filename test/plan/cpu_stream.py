@@ -1,5 +1,5 @@
 # A tensor that is only written and larger than any cache is stored past them; one that is read is not.
-# expect: copy y, Y: plain, the operator's own loops; the tensor is larger than the caches and stored past them
+# expect: copy y, Y: plain, the operator's own loops; the tensor is large and stored past the caches
 # expect: copy z, Z: plain, the operator's own loops
 import tilelang
 import tilelang.language as T

@@ -152,6 +152,39 @@ class Edges(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "must be contiguous"):
             f(x, out=x.T)
 
+    def test_large_results_at_any_address(self):
+        """Stored past the caches in whole lines (from a quarter of the last cache on), wherever those begin."""
+        import math
+
+        def f(x, r):
+            y = x + r
+            return y, tl.erf(y) * 0.5, tl.rms_norm(y), tl.where(y > 0, y, tl.sin(y))
+
+        def g(x):
+            return tl.exp(x), tl.exp(x).sum(axis=-1)
+
+        def aligned(shape, by):
+            n = math.prod(shape)
+            memory = np.full(n + 64, 7, "float32")
+            first = (-memory.ctypes.data % 64 // 4 + by) % 16 + 16
+            return memory, memory[first:first + n].reshape(shape)
+
+        f, g = tl.tensor_program(f), tl.tensor_program(g)
+        for program, shape, results in (f, (1031, 2101), 4), (g, (135001, 16), 2):
+            x = [np.random.default_rng(3).standard_normal(shape, "float32") for _ in range(results // 2)]
+            y = sum(x)
+            want = [y, None, y / np.sqrt((y * y).mean(-1, keepdims=True) + 1e-6), np.where(y > 0, y, np.sin(y))]
+            want = want if results == 4 else [np.exp(y), np.exp(y).sum(-1)]
+            for by in (0, 7):
+                out = [aligned(np.shape(y) if w is None else w.shape, by + k) for k, w in enumerate(want)]
+                program(*x, out=tuple(o for _, o in out))
+                for (memory, o), w in zip(out, want):
+                    self.assertEqual((memory == 7).sum(), 64)
+                    if w is not None:
+                        close(o, w, 2e-5)
+            if results == 4:
+                close(out[1][1][5, :200], [0.5 * math.erf(v) for v in y[5, :200]], 2e-5)
+
     def test_no_elements(self):
         def f(x):
             return x * 2, x @ x.T, tl.softmax(x)

@@ -199,6 +199,8 @@ void cpu_emit_for(Emit *e, const Stmt *s)
     }
     if ((folds || s->u.loop.how == LOOP_VECTOR) && emit_vector_loop(e, s))
         return;
+    if (!folds && s->u.loop.how == LOOP_VECTOR && emit_stream_loop(e, s))
+        return;
     if (s->u.loop.how == LOOP_SERIAL && !folds)
         cpu_of(e)->ahead = find_ahead(e, s);
     emit_loop(e, s, pragma_of(e, s, folds), folds ? emit_fold_body : emit_stmt);

@@ -77,6 +77,12 @@ typedef struct Ahead {
 } Ahead;
 bool emit_vector_loop(Emit *e, const Stmt *loop); /* false: nothing was written */
 const Ahead *find_ahead(Emit *e, const Stmt *rows);
+bool emits_vectors(Emit *e);
+/* f32 elements one after the other along v, none of which is tested when it runs */
+bool is_consecutive(Emit *e, const Var *v, const Buffer *b, const Expr *at);
+
+/* emit_stream.c */
+bool emit_stream_loop(Emit *e, const Stmt *loop); /* the same */
 
 /* emit_gemm.c */
 void emit_instr(Emit *e, const Stmt *s);

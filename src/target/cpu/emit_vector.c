@@ -4,18 +4,22 @@
  * fold or a result that goes past the caches (device/cpu/vector.h has the vectors).  Every other
  * loop is left to the compiler.  What does not fill a vector is done by the loop as it was:
  *
- *     elements up to an aligned one, if results are streamed; whole vectors; the rest */
+ *     elements up to an aligned one, if many results are streamed; whole vectors; the rest */
 #include "target/cpu/emit.h"
 #include "target/cpu/pass/rows.h"
 
-enum { FOLDS_MOST = 4, ACCUMULATORS = 4 };
+enum {
+    FOLDS_MOST = 4, ACCUMULATORS = 4,
+    ALIGN_LEAST = 64, /* vectors: in shorter loops elements before an aligned one cost too much */
+};
 
 typedef struct {
     Emit *e;
     Var *v;
     Map lets;              /* vectors bound in the body */
     Map stored;            /* roots stored to */
-    const Stmt *stream;    /* the store that goes past the caches */
+    const Stmt *stream;    /* the first store that goes past the caches */
+    bool aligned;          /* vectors begin where a line of that one does */
     const Stmt *fold[FOLDS_MOST];
     int nfold, nstore;
     bool math;
@@ -102,12 +106,11 @@ static bool step_of(const Expr *x, const Var *v, int64_t *step)
 }
 
 /* Elements one after the other, none of which is tested when it runs. */
-static bool is_consecutive(const Vector *w, const Buffer *b, const Expr *at)
+bool is_consecutive(Emit *e, const Var *v, const Buffer *b, const Expr *at)
 {
-    Emit *e = w->e;
     int64_t step, size = -1;
 
-    if (b->type != DT_F32 || b->scope == MEM_VAR || !step_of(at, w->v, &step) || step != 1)
+    if (b->type != DT_F32 || b->scope == MEM_VAR || !step_of(at, v, &step) || step != 1)
         return false;
     if (b->scope != MEM_GLOBAL) {
         const Layout *l = buffer_plan(e->k, b)->layout;
@@ -125,7 +128,7 @@ static bool can_be_vector(Vector *w, const Expr *x)
         return true;
     switch (x->op) {
     case EX_VAR: return map_has(&w->lets, x->u.var);
-    case EX_LOAD: return !x->guarded && is_consecutive(w, x->u.buf, x->kid[0]);
+    case EX_LOAD: return !x->guarded && is_consecutive(w->e, w->v, x->u.buf, x->kid[0]);
     case EX_MATH:
         w->math |= x->u.fn == MATH_EXP2 || x->u.fn == MATH_EXP;
         return math_name[x->u.fn] && can_be_vector(w, x->kid[0]);
@@ -160,14 +163,12 @@ static bool take_stmt(Vector *w, const Stmt *s)
     if (find_fold(s, &f))
         return take_fold(w, s, &f);
     if (s->kind != ST_STORE || s->u.store.guard || s->u.store.value->lanes != 1 ||
-        !is_consecutive(w, s->u.store.buf, s->u.store.at[0]) || !can_be_vector(w, s->u.store.value))
+        !is_consecutive(w->e, w->v, s->u.store.buf, s->u.store.at[0]) ||
+        !can_be_vector(w, s->u.store.value))
         return false;
     w->nstore++;
-    if (tensor_streams(w->e->k, s->u.store.buf)) {
-        if (w->stream)
-            return false;
+    if (!w->stream && tensor_streams(w->e->k, s->u.store.buf))
         w->stream = s;
-    }
     return true;
 }
 
@@ -178,14 +179,19 @@ static bool see_stored(const Stmt *s, void *arg)
     return true;
 }
 
+bool emits_vectors(Emit *e)
+{
+    return (e->spec->vector_bytes >= 32 || e->spec->is_arm) && e->k && !e->k->uses_threads &&
+           !cpu_of(e)->together;
+}
+
 static bool vector_init(Vector *w, Emit *e, const Stmt *loop)
 {
     const Stmt *body = loop->u.loop.body;
     int n = body->kind == ST_BLOCK ? body->u.block.n : 1;
 
     *w = (Vector){.e = e, .v = loop->u.loop.var};
-    if ((e->spec->vector_bytes < 32 && !e->spec->is_arm) || !e->k || e->k->uses_threads ||
-        cpu_of(e)->together)
+    if (!emits_vectors(e))
         return false;
     map_init(&w->lets, e->arena);
     map_init(&w->stored, e->arena);
@@ -281,7 +287,10 @@ static void put_stmt(Vector *w, const Stmt *s, int copy)
     } else if (find_fold(s, &f)) {
         put_fold(w, s, copy);
     } else {
-        str_puts(e->out, s == w->stream ? "tl_vstream(" : "tl_vstore(");
+        const bool streams = w->stream && tensor_streams(e->k, s->u.store.buf);
+        str_puts(e->out, !streams                        ? "tl_vstore("
+                         : s == w->stream && w->aligned ? "tl_vstream("
+                                                        : "tl_vstream_any(");
         put_at(w, s->u.store.buf, s->u.store.at[0]);
         str_puts(e->out, ", ");
         put_expr(w, s->u.store.value);
@@ -423,16 +432,16 @@ bool emit_vector_loop(Emit *e, const Stmt *loop)
     emit_line(e, "{");
     e->indent++;
     put_start(&w, loop);
-    if (w.stream) {
-        cpu_of(e)->streams = true;
+    w.aligned = w.stream && (!fixed || extent >= ALIGN_LEAST * lanes);
+    cpu_of(e)->streams |= w.stream != NULL;
+    if (w.aligned)
         put_single(&w, loop, true);
-    }
     put_accumulators(&w, copies);
     put_copies(&w, loop, copies);
     if (copies > 1 && (!fixed || extent % (copies * lanes) >= lanes))
         put_copies(&w, loop, 1);
     put_joins(&w, copies);
-    if (!fixed || extent % lanes || w.stream)
+    if (!fixed || extent % lanes || w.aligned)
         put_single(&w, loop, false);
     e->indent--;
     emit_line(e, "}");

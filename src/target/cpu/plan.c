@@ -258,8 +258,8 @@ static bool can_leave(Kernel *k, ThreadGroup who, const Stmt *t, const char **wh
         *why = "the first GEMM overwrites the tile";
     else {
         if (copy && tensor_streams(k, t->u.tile.region[1].buf))
-            *why = "the operator's own loops; the tensor is larger than the caches and stored past "
-                   "them";
+            *why = "the operator's own loops; the tensor is large and stored past the "
+                   "caches";
         return false;
     }
     return true;

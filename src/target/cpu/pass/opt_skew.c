@@ -36,13 +36,18 @@ static bool is_call(const Stmt *s, void *arg)
     return s->kind == ST_CALL;
 }
 
+/* From a part of the last cache on a store past it is faster even where the next kernel reads the
+ * tensor: a plain one reads each line first, and others use the cache too. */
+enum { CACHE_PARTS = 4 };
+
 bool tensor_streams(Kernel *k, const Buffer *b)
 {
     Reads r = {buffer_root(b), false};
     int64_t n = buffer_static_size(b);
 
     if (b->scope != MEM_GLOBAL || b->type != DT_F32 || b->view_of || b->pointer ||
-        k->machine->cache_bytes <= 0 || n < 0 || dtype_bytes(b->type, n) <= k->machine->cache_bytes)
+        k->machine->cache_bytes <= 0 || n < 0 ||
+        dtype_bytes(b->type, n) < k->machine->cache_bytes / CACHE_PARTS)
         return false;
     stmt_touches_all(k->body, see_touch, &r);
     return !r.read && !stmt_any(k->body, is_call, NULL);
