@@ -1,12 +1,78 @@
-/* eval.c -- expressions: a walk over the tree, one typed value per node. */
+/* eval.c -- expressions: a walk over the tree, one typed value per node.
+ *
+ * Most nodes are of indices: leaves and operators of int32, which have a walk of their own. */
 #include "sim/machine.h"
 
 #include <math.h>
 
+static int64_t eval_i32(Sim *m, const Expr *e);
+static Value1 eval_node(Sim *m, const Expr *e);
+
+/* The value of what is no float. */
+static inline int64_t int_of(Sim *m, const Expr *e)
+{
+    if (e->op == EX_VAR)
+        return m->value[e->u.var->id].i;
+    if (e->op == EX_INT)
+        return e->u.i;
+    return e->type == DT_I32 ? eval_i32(m, e) : eval_node(m, e).i;
+}
+
+/* Floors, as num_binary does for any signs. */
+static inline int64_t divide_i32(ExprOp op, int64_t a, int64_t b)
+{
+    if (a < 0 || b <= 0)
+        return num_binary(op, DT_I32, a, b);
+    return op == EX_FLOORDIV ? (uint32_t)a / (uint32_t)b : (uint32_t)a % (uint32_t)b;
+}
+
+#define BIT(op) ((uint64_t)1 << (op))
+
+static inline bool is_binary(const Expr *e)
+{
+    const uint64_t all = BIT(EX_ADD) | BIT(EX_SUB) | BIT(EX_MUL) | BIT(EX_FLOORDIV) |
+                         BIT(EX_FLOORMOD) | BIT(EX_TRUNCDIV) | BIT(EX_TRUNCMOD) | BIT(EX_MIN) |
+                         BIT(EX_MAX) | BIT(EX_BITAND) | BIT(EX_BITOR) | BIT(EX_BITXOR) |
+                         BIT(EX_SHL) | BIT(EX_SHR);
+    return all >> e->op & 1;
+}
+
+/* A scalar whose type is int32, and no leaf. */
+static int64_t eval_i32(Sim *m, const Expr *e)
+{
+    if (!is_binary(e))
+        return eval_node(m, e).i;
+    int64_t a = int_of(m, e->kid[0]), b = int_of(m, e->kid[1]);
+    switch ((ExprOp)e->op) {
+    case EX_ADD: return (int32_t)(a + b);
+    case EX_SUB: return (int32_t)(a - b);
+    case EX_MUL: return (int32_t)(a * b);
+    case EX_FLOORDIV:
+    case EX_FLOORMOD: return divide_i32(e->op, a, b);
+    case EX_MIN: return a < b ? a : b;
+    case EX_MAX: return a < b ? b : a;
+    case EX_BITAND: return a & b;
+    case EX_BITXOR: return a ^ b;
+    default: return num_binary(e->op, DT_I32, a, b);
+    }
+}
+
+static bool compare_i32(ExprOp op, int64_t a, int64_t b)
+{
+    switch (op) {
+    case EX_EQ: return a == b;
+    case EX_NE: return a != b;
+    case EX_LT: return a < b;
+    case EX_LE: return a <= b;
+    case EX_GT: return a > b;
+    default: return a >= b;
+    }
+}
+
 void index_values(Sim *m, const Buffer *b, const Expr *const *e, int n, int64_t *at)
 {
     for (int d = 0; d < n; d++) {
-        at[d] = eval(m, e[d]).i;
+        at[d] = int_of(m, e[d]);
         if (m->sugar && at[d] < 0 && e[d]->op == EX_INT)
             at[d] += sim_mem(m, b)->shape[d];
     }
@@ -22,7 +88,7 @@ static Value1 eval_load(Sim *m, const Expr *e)
 {
     int64_t at[RANK_MOST];
     int n = e->nkid - (e->guarded ? 2 : 0);
-    if (e->guarded && eval(m, e->kid[n]).i == 0) {
+    if (e->guarded && int_of(m, e->kid[n]) == 0) {
         if (m->o.stats)
             stats_access(m, sim_mem(m, e->u.buf), e, -1, 1);
         return eval(m, e->kid[n + 1]);
@@ -124,7 +190,29 @@ static void eval_unused(Sim *m, const Expr *e)
     m->o.check_uninit = checks;
 }
 
+static Value1 eval_binary(Sim *m, const Expr *e)
+{
+    Value1 a = eval(m, e->kid[0]);
+    return value_binary(e->op, e->kid[0]->type, a, eval(m, e->kid[1]));
+}
+
+/* The value of a float. */
+static inline double float_of(Sim *m, const Expr *e)
+{
+    return e->op == EX_LOAD  ? eval_load(m, e).f
+           : e->op == EX_VAR ? m->value[e->u.var->id].f
+                             : eval_node(m, e).f;
+}
+
 Value1 eval(Sim *m, const Expr *e)
+{
+    if (e->op == EX_VAR)
+        return m->value[e->u.var->id];
+    return e->type == DT_I32 && is_binary(e) ? (Value1){.i = eval_i32(m, e)} : eval_node(m, e);
+}
+
+/* A scalar; what eval_i32 does of int32 is not asked here. */
+static Value1 eval_node(Sim *m, const Expr *e)
 {
     switch ((ExprOp)e->op) {
     case EX_INT: return (Value1){.i = e->u.i, .f = dtype_is_float(e->type) ? (double)e->u.i : 0};
@@ -134,19 +222,24 @@ Value1 eval(Sim *m, const Expr *e)
     case EX_ADD:
     case EX_SUB:
     case EX_MUL:
-        if (e->type == DT_I32) {
-            int64_t a = eval(m, e->kid[0]).i, b = eval(m, e->kid[1]).i;
-            return (Value1){.i = (int32_t)(e->op == EX_ADD   ? a + b
-                                           : e->op == EX_SUB ? a - b
-                                                             : a * b)};
-        }
         if (e->type == DT_F32 && e->lanes == 1) {
-            double a = eval(m, e->kid[0]).f, b = eval(m, e->kid[1]).f;
+            double a = float_of(m, e->kid[0]), b = float_of(m, e->kid[1]);
             return (Value1){.f = (float)(e->op == EX_ADD   ? a + b
                                          : e->op == EX_SUB ? a - b
                                                            : a * b)};
         }
-        /* fall through */
+        return eval_binary(m, e);
+    case EX_EQ:
+    case EX_NE:
+    case EX_LT:
+    case EX_LE:
+    case EX_GT:
+    case EX_GE:
+        if (e->kid[0]->type == DT_I32) {
+            int64_t a = int_of(m, e->kid[0]);
+            return (Value1){.i = compare_i32(e->op, a, int_of(m, e->kid[1]))};
+        }
+        return eval_binary(m, e);
     case EX_DIV:
     case EX_FLOORDIV:
     case EX_FLOORMOD:
@@ -154,20 +247,11 @@ Value1 eval(Sim *m, const Expr *e)
     case EX_TRUNCMOD:
     case EX_MIN:
     case EX_MAX:
-    case EX_EQ:
-    case EX_NE:
-    case EX_LT:
-    case EX_LE:
-    case EX_GT:
-    case EX_GE:
     case EX_BITAND:
     case EX_BITOR:
     case EX_BITXOR:
     case EX_SHL:
-    case EX_SHR: {
-        Value1 a = eval(m, e->kid[0]);
-        return value_binary(e->op, e->kid[0]->type, a, eval(m, e->kid[1]));
-    }
+    case EX_SHR: return eval_binary(m, e);
     case EX_NEG:
     case EX_NOT:
     case EX_BITNOT:

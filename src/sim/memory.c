@@ -123,6 +123,11 @@ bool mem_is_init(const SimMem *mem, int64_t i)
         memcpy(&u, mem->init + i * 4, 4);
         return u == mem->mark * 0x01010101u;
     }
+    if (bits == 16) {
+        uint16_t u;
+        memcpy(&u, mem->init + i * 2, 2);
+        return u == (uint16_t)(mem->mark * 0x0101u);
+    }
     if (bits < 8)
         return (mem->init[i / 2] & ~3) == (mem->mark & ~3) && mem->init[i / 2] >> (i & 1) & 1;
     const uint8_t *p = mem->init + i * (bits / 8);

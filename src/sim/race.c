@@ -22,15 +22,26 @@
 typedef struct {
     int32_t actor;    /* NOBODY, or MANY: `reads` has them all */
     uint32_t tick;
-    const Stmt *at;
 } Party;
+
+typedef struct { /* side by side: an access asks for both */
+    Party write, read;
+} Grain;
+
+typedef struct { /* for reports; of reads of MANY: the second of them */
+    const Stmt *write, *read;
+} Deeds;
+
+/* A thread reads neighbours one after the other, so their ticks lie together: for each RUN grains
+ * a table of RUN ticks per actor. */
+enum { RUN = 16 };
 
 struct SimShadow {
     int nactor;
     int shift;        /* log2 of the bits of a grain */
-    Party *write;     /* by grain */
-    Party *read;
-    uint32_t **reads; /* last tick of each reader, NULL until two have read */
+    Grain *grain;
+    Deeds *at;        /* by grain */
+    uint32_t **reads; /* by run: last tick of each reader; NULL until two have read one of it */
 };
 
 enum { NOBODY = -1, MANY = -2 };
@@ -42,11 +53,11 @@ SimShadow *shadow_new(Sim *m, int64_t nbytes, int grain, int nactor)
     while (grain >> s->shift > 1)
         s->shift++;
     int64_t n = (nbytes * 8 >> s->shift) + 1;
-    s->write = NEWN(m->arena, Party, n);
-    s->read = NEWN(m->arena, Party, n);
-    s->reads = NEWN(m->arena, uint32_t *, n);
+    s->grain = NEWN(m->arena, Grain, n);
+    s->at = NEWN(m->arena, Deeds, n);
+    s->reads = NEWN(m->arena, uint32_t *, n / RUN + 1);
     for (int64_t i = 0; i < n; i++)
-        s->write[i].actor = s->read[i].actor = NOBODY;
+        s->grain[i].write.actor = s->grain[i].read.actor = NOBODY;
     return s;
 }
 
@@ -107,8 +118,8 @@ static const char *agent_name(const Stmt *at)
     return at && at->kind == ST_INSTR ? at->u.instr.isa->name : "copy";
 }
 
-static NORETURN void report(Sim *m, const SimMem *mem, const Party *other, Deed they,
-                            const Accessor *by, Deed we)
+static NORETURN void report(Sim *m, const SimMem *mem, const Party *other, const Stmt *theirs,
+                            Deed they, const Accessor *by, Deed we)
 {
     int nthread = m->block->cluster->nthread, each = nthread / m->block->cluster->nblock;
     bool other_agent = other->actor >= nthread || other->tick == IN_FLIGHT;
@@ -118,11 +129,11 @@ static NORETURN void report(Sim *m, const SimMem *mem, const Party *other, Deed 
     if (other_agent && by->actor >= nthread)
         diag_error(m->diag, at, "this %s %s '%s' while an earlier %s may still be %s it: nothing "
                    "before it waits for that [missing-wait]", agent_name(m->at), deeds[we], name,
-                   agent_name(other->at), doing[they]);
+                   agent_name(theirs), doing[they]);
     else if (other_agent)
         diag_error(m->diag, at, "thread %d %s '%s' while the %s below may still be %s it: it has "
                    "not waited for that [missing-wait]", by->actor % each, deeds[we], name,
-                   agent_name(other->at), doing[they]);
+                   agent_name(theirs), doing[they]);
     else if (by->actor >= nthread)
         diag_error(m->diag, at, "this %s %s '%s', which thread %d %s: no barrier orders them "
                    "[data-race]", agent_name(m->at), deeds[we], name, other->actor % each,
@@ -131,10 +142,10 @@ static NORETURN void report(Sim *m, const SimMem *mem, const Party *other, Deed 
         diag_error(m->diag, at, "threads %d and %d race on '%s': one %s, the other %s, and no "
                    "barrier orders them [data-race]", by->actor % each, other->actor % each, name,
                    deeds[we], deeds[they]);
-    if (other->at && other_agent)
-        diag_note(m->diag, other->at->span, "it is issued here");
-    else if (other->at)
-        diag_note(m->diag, other->at->span, "thread %d %s it here", other->actor % each,
+    if (theirs && other_agent)
+        diag_note(m->diag, theirs->span, "it is issued here");
+    else if (theirs)
+        diag_note(m->diag, theirs->span, "thread %d %s it here", other->actor % each,
                   deeds[they]);
     sim_give_up(m);
 }
@@ -148,8 +159,8 @@ static bool fenced(const SimThread *writer, const Party *w, const Accessor *by)
     return false;
 }
 
-static void need_fence(Sim *m, const SimMem *mem, const Party *w, Deed they, const Accessor *by,
-                       Deed we)
+static void need_fence(Sim *m, const SimMem *mem, const Party *w, const Stmt *theirs, Deed they,
+                       const Accessor *by, Deed we)
 {
     const SimCluster *c = m->block->cluster;
     if (!by->async || !m->proxies || w->actor < 0 || w->actor >= c->nthread ||
@@ -159,8 +170,8 @@ static void need_fence(Sim *m, const SimMem *mem, const Party *w, Deed they, con
                "this %s %s '%s', which %s: their threads must run fence_proxy_async before the "
                "barrier in between [missing-fence]", agent_name(m->at), deeds[we], mem->buf->name,
                they == WRITES ? "ordinary stores wrote" : "ordinary loads read");
-    if (w->at)
-        diag_note(m->diag, w->at->span, "thread %d %s it here", w->actor % c->nthread,
+    if (theirs)
+        diag_note(m->diag, theirs->span, "thread %d %s it here", w->actor % c->nthread,
                   deeds[they]);
     sim_give_up(m);
 }
@@ -185,50 +196,64 @@ static inline bool seen(const Sim *m, const Party *p, const Accessor *by)
     return p->actor < 0 || p->tick <= by->clock[p->actor] || seen_of_warps(m, p, by);
 }
 
+/* Ticks of the readers of grain g; that of actor u is at u * RUN. */
+static inline uint32_t *reads_of(Sim *m, SimShadow *s, int64_t g)
+{
+    if (!s->reads[g / RUN])
+        s->reads[g / RUN] = clock_new(m, s->nactor * RUN);
+    return s->reads[g / RUN] + g % RUN;
+}
+
 static void grain_read(Sim *m, const SimMem *mem, int64_t g, const Accessor *by)
 {
     SimShadow *s = mem->shadow;
-    Party *w = &s->write[g], *r = &s->read[g];
+    Party *w = &s->grain[g].write, *r = &s->grain[g].read;
 
     if (!seen(m, w, by))
-        report(m, mem, w, WRITES, by, READS);
-    need_fence(m, mem, w, WRITES, by, READS);
+        report(m, mem, w, s->at[g].write, WRITES, by, READS);
+    if (by->async)
+        need_fence(m, mem, w, s->at[g].write, WRITES, by, READS);
     if (r->actor == NOBODY || r->actor == by->actor) {
-        *r = (Party){by->actor, by->tick, m->at};
+        *r = (Party){by->actor, by->tick};
+        s->at[g].read = m->at;
         return;
     }
+    uint32_t *reads = reads_of(m, s, g);
     if (r->actor != MANY) {
-        if (!s->reads[g])
-            s->reads[g] = clock_new(m, s->nactor);
-        s->reads[g][r->actor] = r->tick;
-        *r = (Party){MANY, 0, m->at};
+        reads[r->actor * RUN] = r->tick;
+        *r = (Party){MANY, 0};
+        s->at[g].read = m->at;
     }
-    s->reads[g][by->actor] = by->tick;
+    reads[by->actor * RUN] = by->tick;
 }
 
 static void grain_write(Sim *m, const SimMem *mem, int64_t g, const Accessor *by, bool same_value)
 {
     SimShadow *s = mem->shadow;
-    Party *w = &s->write[g], *r = &s->read[g];
+    Party *w = &s->grain[g].write, *r = &s->grain[g].read;
+    Deeds *at = &s->at[g];
 
     if (!seen(m, w, by) && (!same_value || w->tick == IN_FLIGHT))
-        report(m, mem, w, WRITES, by, WRITES);
-    need_fence(m, mem, w, WRITES, by, WRITES);
+        report(m, mem, w, at->write, WRITES, by, WRITES);
+    need_fence(m, mem, w, at->write, WRITES, by, WRITES);
     if (!seen(m, r, by) && !same_value)
-        report(m, mem, r, READS, by, WRITES);
-    need_fence(m, mem, r, READS, by, WRITES);
+        report(m, mem, r, at->read, READS, by, WRITES);
+    need_fence(m, mem, r, at->read, READS, by, WRITES);
     if (r->actor == MANY) {
+        uint32_t *reads = reads_of(m, s, g);
         for (int u = 0; u < s->nactor; u++) {
-            Party p = {u, s->reads[g][u], r->at};
-            if (p.tick && !seen(m, &p, by) && !same_value)
-                report(m, mem, &p, READS, by, WRITES);
-            if (p.tick)
-                need_fence(m, mem, &p, READS, by, WRITES);
+            Party p = {u, reads[u * RUN]};
+            if (!p.tick)
+                continue;
+            if (!seen(m, &p, by) && !same_value)
+                report(m, mem, &p, at->read, READS, by, WRITES);
+            need_fence(m, mem, &p, at->read, READS, by, WRITES);
+            reads[u * RUN] = 0;
         }
-        memset(s->reads[g], 0, sizeof(uint32_t) * (size_t)s->nactor);
     }
     r->actor = NOBODY;
-    *w = (Party){by->actor, by->tick, m->at};
+    *w = (Party){by->actor, by->tick};
+    at->write = m->at;
 }
 
 /* The grains of element i: the first, and how many. */
@@ -280,7 +305,7 @@ void race_land(Sim *m, const SimMem *mem, int64_t i)
     const SimThread *t = m->self;
     int64_t g, n = grains_of(mem, i, &g);
     for (int64_t j = 0; j < n; j++) {
-        Party *w = &mem->shadow->write[g + j];
+        Party *w = &mem->shadow->grain[g + j].write;
         if (w->actor == t->actor && w->tick == IN_FLIGHT)
             w->tick = t->clock[t->actor];
     }
