@@ -322,7 +322,8 @@ static bool try_loop(Ascend *a, const Stmt *loop)
     if (!expr_is_zero(loop->u.loop.min) || b.hi > ascend_space[IN_UB].bytes || b.hi < 1 ||
         expr_any(v.n, vector_touches, a))
         return false;
-    memcpy(kept, a->free_temps.at, sizeof *kept * (size_t)nfree);
+    for (int i = 0; i < nfree; i++)
+        kept[i] = a->free_temps.at[i];
     v.most = b.hi;
     v.grow = (b.hi + MASK_STEP - 1) / MASK_STEP * MASK_STEP;
     v.count = ascend_text(a, v.n, true);
