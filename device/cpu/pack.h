@@ -51,6 +51,11 @@ static inline TlVf tl_load_f16(const uint16_t *p)
     __builtin_memcpy(&h, p, sizeof h);
     __asm__("fcvtl %0.4s, %1.4h" : "=w"(x) : "w"(h));
     return x;
+#elif defined(__ARM_FEATURE_SVE_BITS)
+    typedef __fp16 Halves __attribute__((vector_size(2 * TL_VF)));
+    Halves h;
+    __builtin_memcpy(&h, p, sizeof h);
+    return __builtin_convertvector(h, TlVf);
 #else
     float t[TL_VF];
     for (int i = 0; i < TL_VF; i++)

@@ -35,7 +35,12 @@ TL_INLINE tl_v tl_vbelow(tl_v a, tl_v b) { return tl_vchoose((tl_vi)(a < b), a, 
 TL_INLINE tl_v tl_vsqrt(tl_v x)
 {
     tl_v r;
+#if TL_VECTOR_BYTES == 16
     __asm__("fsqrt %0.4s, %1.4s" : "=w"(r) : "w"(x));
+#else
+    for (int i = 0; i < TL_LANES; i++)
+        r[i] = __builtin_sqrtf(x[i]);
+#endif
     return r;
 }
 #else

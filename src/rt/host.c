@@ -134,8 +134,9 @@ const char *const *compiler_flags(Arena *a, const Compiler *c, const TargetSpec 
     *n = 0;
     for (int i = 0; i < COUNT(common_flags); i++)
         f[(*n)++] = common_flags[i];
-    f[(*n)++] = spec->march ? spec->march : arena_printf(a, "-march=%s", spec->arch);
-    if (spec->vector_bytes == 64)
+    *n = split_words(a, spec->march ? spec->march : arena_printf(a, "-march=%s", spec->arch), f, *n,
+                     FLAGS_MOST);
+    if (spec->vector_bytes == 64 && !spec->is_arm)
         f[(*n)++] = "-mprefer-vector-width=512";
     (void)c;
     *n = split_words(a, extra, f, *n, FLAGS_MOST);

@@ -17,7 +17,7 @@ on() {
     shift
     case $level in
     armv8-a) export QEMU_CPU=cortex-a57 ;;
-    neoverse-n1) export QEMU_CPU=neoverse-n1 ;;
+    neoverse-n1 | a64fx) export QEMU_CPU=$level ;;
     *) export QEMU_CPU=max ;;
     esac
     text=$(timeout "${TEST_SECONDS:-120}" "$tl" verify "$@" -q --target "cpu -mcpu=$level" 2>&1)
@@ -33,7 +33,7 @@ has() {
     shift 3
     march=$(sed -n "s/.*{\"$level\", \"\(-march=[^\"]*\)\".*/\1/p" src/target/cpu/arch.c)
     "$tl" build examples/gemm.py:gemm $gemm "$@" -q --target "cpu -mcpu=$level" --source >"$work/k.c" 2>/dev/null
-    ${TILELANG_AARCH64_CC:-aarch64-linux-gnu-gcc} -std=gnu11 -O3 -ffp-contract=fast -w "$march" -S -o "$work/k.s" "$work/k.c"
+    ${TILELANG_AARCH64_CC:-aarch64-linux-gnu-gcc} -std=gnu11 -O3 -ffp-contract=fast -w $march -S -o "$work/k.s" "$work/k.c"
     n=$(grep -c "^[[:space:]]$word[[:space:]]" "$work/k.s")
     if [ "$n" -ge "$count" ]; then pass; else fail "$n of $word for $level, not $count"; fi
 }
@@ -61,6 +61,7 @@ if [ -n "$cc" ]; then
     has neoverse-n1 sdot 384 dtype=int8
     has neoverse-v2 smmla 24 dtype=int8
     has neoverse-v2 bfmmla 24 dtype=bfloat16
+    has a64fx 'fml[as][[:space:]]z.*' 384 dtype=float32
 fi
 if [ -n "$cc" ] && { command -v qemu-aarch64-static || command -v qemu-aarch64; } >/dev/null; then
     for dtype in float32 float64 float16 bfloat16 float8_e4m3fn int8; do
@@ -74,6 +75,15 @@ if [ -n "$cc" ] && { command -v qemu-aarch64-static || command -v qemu-aarch64; 
     on neoverse-v2 examples/gemm.py:gemm $gemm dtype=bfloat16
     on neoverse-v2 examples/gemm.py:gemm_nt $gemm dtype=bfloat16
     on neoverse-v2 examples/gemm.py:gemm_tn $gemm dtype=int8
+    for dtype in float32 float64 float16 bfloat16 int8; do
+        on a64fx examples/gemm.py:gemm $gemm dtype=$dtype
+    done
+    on a64fx examples/softmax.py M=9 N=165
+    on a64fx examples/rms_norm.py M=9 N=165
+    on a64fx examples/flash_attention.py S=70 H=1 D=32 block_M=32 block_N=32 causal=True
+    # Vectors of another length: no wrong numbers.
+    text=$(QEMU_CPU=max,sve256=on,sve512=off "$tl" verify examples/softmax.py M=9 N=65 -q --target "cpu -mcpu=a64fx" 2>&1)
+    case $text in *"do not have 64 bytes"*) pass ;; *) fail "vectors of 32 bytes: $text" ;; esac
     on apple-m1 test/kernel/assert_holds.py
     # The emulator's times are called that.
     for verb in bench profile; do

@@ -29,16 +29,18 @@ static const struct {
     const char *arch, *march;
     bool sdot, mmla; /* mmla: of bytes and of bfloat16 */
     int l1_kib, l2_kib, l3_mib;
+    int sve_bytes; /* vectors of SVE in place of NEON's */
 } arm_table[] = {
-    {"armv8-a", "-march=armv8-a", false, false, 32, 1024, 32},
-    {"armv8.2-a", "-march=armv8.2-a+fp16+dotprod", true, false, 64, 1024, 32},
-    {"armv8.6-a", "-march=armv8.2-a+fp16+dotprod+bf16+i8mm", true, true, 64, 1024, 32},
-    {"neoverse-n1", "-march=armv8.2-a+fp16+dotprod", true, false, 64, 1024, 32},
-    {"neoverse-v1", "-march=armv8.4-a+fp16+bf16+i8mm", true, true, 64, 1024, 32},
-    {"neoverse-n2", "-march=armv8.5-a+fp16+bf16+i8mm", true, true, 64, 1024, 32},
-    {"neoverse-v2", "-march=armv8.5-a+fp16+bf16+i8mm", true, true, 64, 1024, 114},
-    {"apple-m1", "-march=armv8.5-a+fp16", true, false, 128, 3072, 8},
-    {"apple-m2", "-march=armv8.6-a+fp16", true, true, 128, 4096, 8},
+    {"armv8-a", "-march=armv8-a", false, false, 32, 1024, 32, 0},
+    {"armv8.2-a", "-march=armv8.2-a+fp16+dotprod", true, false, 64, 1024, 32, 0},
+    {"armv8.6-a", "-march=armv8.2-a+fp16+dotprod+bf16+i8mm", true, true, 64, 1024, 32, 0},
+    {"neoverse-n1", "-march=armv8.2-a+fp16+dotprod", true, false, 64, 1024, 32, 0},
+    {"neoverse-v1", "-march=armv8.4-a+fp16+bf16+i8mm", true, true, 64, 1024, 32, 0},
+    {"neoverse-n2", "-march=armv8.5-a+fp16+bf16+i8mm", true, true, 64, 1024, 32, 0},
+    {"neoverse-v2", "-march=armv8.5-a+fp16+bf16+i8mm", true, true, 64, 1024, 114, 0},
+    {"apple-m1", "-march=armv8.5-a+fp16", true, false, 128, 3072, 8, 0},
+    {"apple-m2", "-march=armv8.6-a+fp16", true, true, 128, 4096, 8, 0},
+    {"a64fx", "-march=armv8.2-a+fp16+sve -msve-vector-bits=512", false, false, 64, 8192, 8, 64},
 };
 
 static int64_t cache_bytes(int name, int64_t otherwise)
@@ -160,7 +162,7 @@ static bool arm_level(TargetSpec *s, const char *arch)
         forget_level(s);
         s->arch = arm_table[i].arch;
         s->march = arm_table[i].march;
-        s->vector_bytes = NEON_BYTES;
+        s->vector_bytes = MAX(arm_table[i].sve_bytes, NEON_BYTES);
         s->is_arm = true;
         s->has_sdot = arm_table[i].sdot;
         s->has_bf16 = s->has_mmla = arm_table[i].mmla;

@@ -562,6 +562,18 @@ static void emit_overlap_test(Emit *e)
     emit_line(e, "    return tl_entry_overlap(tl_tensor, tl_value, tl_rt_);");
 }
 
+/* Code for another length gives wrong numbers, not a signal. */
+static void emit_length_test(Emit *e)
+{
+    emit_line(e, "int64_t tl_length;");
+    emit_line(e, "__asm__(\"cntb %%0\" : \"=r\"(tl_length));");
+    emit_line(e, "if (tl_length != TL_VECTOR_BYTES) {");
+    emit_line(e, "    tl_rt_->fail(tl_rt_->ctx, \"this processor's vectors of SVE do not have %d "
+              "bytes\");", e->spec->vector_bytes);
+    emit_line(e, "    return 1;");
+    emit_line(e, "}");
+}
+
 static void emit_host(Emit *e)
 {
     Func *f = e->func;
@@ -576,6 +588,8 @@ static void emit_host(Emit *e)
     emit_line(e, "void *tl_work[%d] = {0};", MAX(f->workspaces.n, 1));
     emit_line(e, "const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};");
     emit_line(e, "const tl_frame *const tl_f = &tl_fr; (void)tl_f;");
+    if (e->spec->is_arm && e->spec->vector_bytes > 16 && !f->may_overlap)
+        emit_length_test(e);
     emit_values(e);
     if (f->overlapping)
         emit_overlap_test(e);
