@@ -66,6 +66,18 @@ dropped() {
 
 every() { [ -n "$all" ] && echo 1 || echo "$1"; }
 sentence() { "$tl" "$1" examples/vector_add.py N=64 block_N=64 -q --target ascend 2>&1 | grep -q 'no CANN runtime.*\[no-ascend\]'; }
+# bundle WANT WORDS FILE… -- its program compiles by headers of our own with CANN's names (fake_ascend), and launches
+bundle() {
+    want=$1 words=$2
+    shift 2
+    rm -rf "$log/out"
+    "$tl" build "$@" -q --target ascend -o "$log/out" || return 1
+    grep -q 'ascendc_library(kernels SHARED kernel.cpp)' "$log/out/CMakeLists.txt" && [ -s "$log/out/kernel.cpp" ] &&
+        [ -s "$log/out/manifest.json" ] || return 1
+    ${CXX:-c++} -std=c++17 -Wall -Wextra -Werror -isystem test/gpu/fake_ascend "$log/out/run.cpp" -o "$log/out/run" || return 1
+    "$log/out/run" $words >"$log/out/said" || return 1
+    grep -q "$want" "$log/out/said" || { cat "$log/out/said"; return 1; }
+}
 refused() { "$tl" build examples/vector_add.py -q --target "$1" 2>&1 | grep -q "$2"; }
 
 {
@@ -80,6 +92,10 @@ refused() { "$tl" build examples/vector_add.py -q --target "$1" 2>&1 | grep -q "
     tell "a misspelt name" edited 's/CAST_RINT/CAST_RIND/' 'twin-compiler' $attention
     tell "an operand that is not aligned" edited 's/Muls(x\[/Muls(x[1 + /' 'twin-pipe' $rows
     tell "a fractal of the wrong kind" edited 's/tl_load_b<half, false>/tl_load_b<half, true>/' 'FAIL' $gemm
+    tell "bundle of a dynamic GEMM" bundle 'launch main_kernel of 4 blocks: tensor tensor tensor 200 33 130' "M=200 N=130 K=33 C=$log/c.bin" \
+        examples/gemm_dynamic.py dtype=float16
+    tell "what it writes" test "$(stat -c %s "$log/c.bin")" = $((200 * 130 * 4))
+    tell "bundle of attention" bundle 'launch main_kernel of 2 blocks: tensor tensor tensor tensor tensor tensor tensor tensor' "" $attention
     for verb in run bench; do tell "tl $verb" sentence $verb; done
     tell "an architecture that is none" refused "ascend -arch=310p" 'is no architecture.*\[target-unknown\]'
 } >"$log/c"

@@ -123,5 +123,6 @@ bool ascend_needs_slot(const Expr *x, void *arg); /* a function that the vector 
 void ascend_build(Ascend *a, const Stmt *s);
 NORETURN void ascend_refuse(Ascend *a, Span at, const char *what);
 void ascend_emit(Func *f, const TargetSpec *spec, Str *out);
+void ascend_bundle(const TargetBundle *b);
 
 #endif

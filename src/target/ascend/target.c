@@ -46,4 +46,5 @@ const Target target_ascend = {
     .read_arch = read_arch,
     .mechs = ascend_mechs,
     .emit = ascend_emit,
+    .bundle = ascend_bundle,
 };

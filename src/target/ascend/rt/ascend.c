@@ -18,8 +18,8 @@ static Status open_device(Arena *a, Gpu **gpu, const char **why)
     *gpu = NULL;
     *why =
         "kernels for Ascend do not run on this system: there is no CANN runtime in this library; "
-        "`tl build --target ascend --source` prints one for CANN's compiler, `tl verify --sim "
-        "--text` runs it here [no-ascend]";
+        "`tl build --target ascend -o DIR` writes one with a program that runs it where CANN is, "
+        "`tl verify --sim --text` runs it here [no-ascend]";
     return STATUS_TOOL;
 }
 
