@@ -101,8 +101,18 @@ TL_INLINE float tl_fn(int which, float x, const LocalTensor<float> &slot)
     return slot.GetValue(0);
 }
 
+/* 2 to the nearest integer is exact, in two factors, since it may be too small for one. */
+TL_INLINE float tl_exp2_fn(float x, const LocalTensor<float> &slot)
+{
+    if (!(x > -151.0f && x < 129.0f))
+        return x != x ? x : x > 0.0f ? as_type<float>(0x7f800000u) : 0.0f;
+    const int32_t n = (int32_t)(x < 0.0f ? x - 0.5f : x + 0.5f), half_n = n / 2;
+    const float e = tl_fn(TL_FN_EXP, (x - (float)n) * 0.69314718f, slot);
+    return e * as_type<float>((uint32_t)(half_n + 127) << 23) * as_type<float>((uint32_t)(n - half_n + 127) << 23);
+}
+
 #define tl_exp(x) tl_fn(TL_FN_EXP, x, tl_slot)
-#define tl_exp2(x) tl_fn(TL_FN_EXP, (x) * 0.69314718f, tl_slot)
+#define tl_exp2(x) tl_exp2_fn(x, tl_slot)
 #define tl_exp10(x) tl_fn(TL_FN_EXP, (x) * 2.30258509f, tl_slot)
 #define tl_log(x) tl_fn(TL_FN_LN, x, tl_slot)
 #define tl_log2(x) (tl_fn(TL_FN_LN, x, tl_slot) * 1.44269504f)
