@@ -645,6 +645,10 @@ void bundle_write(const tl_bundle_part *given, int n, const tl_bundle_options *o
     Bundle *b = NEW(a, Bundle);
     Recover r;
 
+    if (rt->emulator && !rt->bundle)
+        recover_throw(STATUS_TARGET, "a bundle for %s is built on a machine of that kind; here "
+                      "%s runs its kernels, and --source prints their text [bundle-target]",
+                      k->request.spec.text, rt->emulator);
     if (!k->request.spec.target->bundle && !rt->bundle)
         recover_throw(STATUS_TARGET, "there are no bundles for target %s here; --source prints its "
                       "text [bundle-target]", k->request.spec.text);

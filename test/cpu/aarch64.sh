@@ -57,6 +57,8 @@ if [ -n "$cc" ]; then
     printf '#!/bin/sh\nPATH=%s exec %s "$@"\n' "$PATH" "$cc" >"$work/bin/aarch64-linux-gnu-gcc"
     chmod +x "$work/bin/aarch64-linux-gnu-gcc"
     says no-emulator "$work/bin"
+    text=$("$tl" build examples/vector_add.py N=100 block_N=64 -q --target "cpu -mcpu=armv8-a" -o "$work/no" 2>&1)
+    case $text in *"built on a machine of that kind"*"[bundle-target]"*) pass ;; *) fail "a bundle: $text" ;; esac
     has armv8-a fmla 384 dtype=float32 # 24 sums, 16 steps
     has neoverse-n1 sdot 384 dtype=int8
     has neoverse-v2 smmla 24 dtype=int8

@@ -3,7 +3,7 @@
 
 const Target target_hip = {
     .name = "hip",
-    .doc = "AMD GPUs through HIP: hip -mcpu=gfx942",
+    .doc = "AMD GPUs through HIP: hip -mcpu=gfx942; never run on one, only compiled and simulated",
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
     .keys = "hip rocm gpu amd",
     .runtime = "hip",

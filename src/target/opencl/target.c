@@ -92,7 +92,7 @@ static const Mech *const mechs[] = {&mech_outer, &mech_scalar, MECHS_SHUFFLE, NU
 
 const Target target_opencl = {
     .name = "opencl",
-    .doc = "GPUs and CPUs with an OpenCL driver, as OpenCL C",
+    .doc = "GPUs and CPUs with an OpenCL driver, as OpenCL C; run on CPUs, never on a GPU",
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
     .keys = "opencl gpu",
     .runtime = "opencl",

@@ -86,7 +86,7 @@ static const Mech *const mechs[] = {&mech_outer, &mech_scalar, MECHS_SHUFFLE, NU
 
 const Target target_webgpu = {
     .name = "webgpu",
-    .doc = "GPUs of browsers and of wgpu, as WGSL",
+    .doc = "GPUs of browsers and of wgpu, as WGSL; run on GPUs that a CPU plays, never on one",
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
     .keys = "webgpu gpu",
     .runtime = "webgpu",
