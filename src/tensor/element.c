@@ -14,7 +14,7 @@ enum { LONG_TEXT = 60, COLUMNS = 4 };
 bool is_inline(const Node *n)
 {
     return (n->kind != NODE_REDUCE || n->attr[TENSOR_RANK]) && n->kind != NODE_DOT &&
-           n->kind != NODE_SCAN && n->kind != NODE_SCATTER;
+           n->kind != NODE_SCAN && n->kind != NODE_SORT && n->kind != NODE_SCATTER;
 }
 
 void body_open(Body *b, Graph *g, Str *out, int indent, int *nname)

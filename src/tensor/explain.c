@@ -5,6 +5,7 @@ static const char *const kind_text[] = {
     [GROUP_MAP] = "elementwise", [GROUP_ROW] = "reduction of rows",
     [GROUP_DOT] = "matrix product", [GROUP_ATTENTION] = "attention by online softmax",
     [GROUP_SCAN] = "scan", [GROUP_SCATTER] = "scatter",
+    [GROUP_SORT] = "sort",
 };
 
 static const char *node_word(const Node *n)
@@ -17,6 +18,7 @@ static const char *node_word(const Node *n)
         [NODE_CONCAT] = "concatenate", [NODE_WINDOW] = "window", [NODE_SPREAD] = "spread",
         [NODE_TAKE] = "take", [NODE_ALONG] = "take_along_axis", [NODE_REDUCE] = "reduce",
         [NODE_DOT] = "matmul", [NODE_SCAN] = "cumsum", [NODE_SCATTER] = "scatter",
+        [NODE_SORT] = "sort",
     };
     static const char *const how[] = {"sum", "max", "min", "prod"};
     return n->kind == NODE_ELEM     ? elem_table[n->how].name

@@ -736,6 +736,7 @@ static void sort_groups(Graph *g)
 
 void graph_fuse(Graph *g)
 {
+    static const GroupKind kind[] = {GROUP_SCAN, GROUP_SORT, GROUP_SCATTER}; /* as nodes are */
     Node *end = NEW(g->arena, Node);
     mark_live(g);
     find_meets(g, end);
@@ -751,8 +752,8 @@ void graph_fuse(Graph *g)
         Node *n = g->nodes.at[i];
         if (n->live && !n->group && n->kind == NODE_REDUCE && !is_inline(n))
             fuse_reduction(g, n);
-        if (n->live && !n->group && (n->kind == NODE_SCAN || n->kind == NODE_SCATTER))
-            join(g, group_new(g, n->kind == NODE_SCAN ? GROUP_SCAN : GROUP_SCATTER, n), n);
+        if (n->live && !n->group && n->kind >= NODE_SCAN)
+            join(g, group_new(g, kind[n->kind - NODE_SCAN], n), n);
     }
     for (int i = 0; i < g->groups.n; i++)
         if (g->groups.at[i]->kind == GROUP_ROW)

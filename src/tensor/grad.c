@@ -313,7 +313,7 @@ static void back(Flow *f, Node *n, Node *d)
     case NODE_SPREAD:
         diag_fail(g->diag, g->at, "a derivative of a derivative of windows is not there yet "
                   "[tensor-grad]");
-    case NODE_INPUT: case NODE_CONST: case NODE_IOTA: case NODE_EXTENT: break;
+    case NODE_SORT: case NODE_INPUT: case NODE_CONST: case NODE_IOTA: case NODE_EXTENT: break;
     }
 }
 

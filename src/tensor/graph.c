@@ -694,6 +694,14 @@ Node *node_dot(Graph *g, Node *a, Node *b)
     return add(g, n);
 }
 
+Node *node_sort(Graph *g, Node *a, bool descending)
+{
+    Node n = shaped(NODE_SORT, DT_I32, a->rank, a->shape);
+    n.attr[1] = descending;
+    n.arg[0] = a;
+    return add(g, n);
+}
+
 Node *node_scan(Graph *g, Node *a, int axis, bool reverse)
 {
     Node n = shaped(NODE_SCAN, a->type, a->rank, a->shape);

@@ -1,7 +1,8 @@
 /* tensor.h -- whole-tensor programs: a graph of tensors into developer-level source.
  *
  *   graph.c    nodes: types, shapes, folding; one node for equal computations
- *   build.c    operators made of others: matmul by einsum, norms, sorting, random numbers
+ *   build.c    operators made of others: matmul by einsum, norms, random numbers
+ *   order.c    the same: sorting, the k largest
  *   grad.c     reverse mode: nodes that compute derivatives
  *   extent.c   extents that are known when it runs
  *   index.c    positions in tensors as sums of loop variables, simplified
@@ -9,6 +10,7 @@
  *   fuse.c     nodes into groups, one kernel each      pair.c  two products as one
  *   needs.c    what must be there before what
  *   tiles.c    a group as a kernel         attention.c  one found by its shape: online softmax
+ *   sort.c     rows in order: runs merged by search
  *   explain.c  what was fused, bytes and flops
  *
  * The front end's evaluator makes the nodes (front/tensor_value.c) and reads the text again, so
@@ -42,6 +44,8 @@ typedef enum {
                        its few terms are written out */
     NODE_DOT,       /* [b, m, k] by [b, k, n] */
     NODE_SCAN,      /* running sum along attr[0]; attr[1]: from the end */
+    NODE_SORT,      /* of rows [m, n]: positions in order, equal ones as they came; attr[1]: from
+                       the largest */
     NODE_SCATTER,   /* arg[0], with arg[2] put at positions arg[1] of axis attr[0] as NODE_TAKE
                        reads them; attr[1]: added */
 } NodeKind;
@@ -154,6 +158,7 @@ Node *node_along(Graph *g, Node *a, Node *at, int axis);
 Node *node_reduce(Graph *g, ReduceHow how, Node *a, const bool *axes);
 Node *node_dot(Graph *g, Node *a, Node *b);
 Node *node_scan(Graph *g, Node *a, int axis, bool reverse);
+Node *node_sort(Graph *g, Node *a, bool descending); /* [m, n]; n is known */
 Node *node_scatter(Graph *g, Node *a, Node *at, Node *v, int axis, bool add);
 DType promote(DType a, DType b);
 bool number_fits(DType t, double v); /* a whole number that an integer type holds; any for floats */
@@ -170,6 +175,9 @@ Node *build_mean(Graph *g, Node *a, const bool *axes);   /* without them */
 Node *build_einsum(Graph *g, const char *spec, Node *a, Node *b); /* b NULL: one operand */
 Node *build_matmul(Graph *g, Node *a, Node *b);
 Node *build_softmax(Graph *g, Node *a, int axis, bool log);
+
+/* ---- order.c --------------------------------------------------------------------------------- */
+
 /* x in order along an axis, equal ones as they came, and its positions `at` alike. */
 void build_order(Graph *g, Node **x, Node **at, int axis, bool descending);
 /* x and its positions `at`, both of the k largest along an axis alone, in order. */
@@ -274,8 +282,8 @@ bool is_inline(const Node *n); /* a value at a position is cheap text */
 
 /* ---- fuse.c ---------------------------------------------------------------------------------- */
 
-typedef enum { GROUP_MAP, GROUP_ROW, GROUP_DOT, GROUP_ATTENTION, GROUP_SCAN, GROUP_SCATTER }
-    GroupKind;
+typedef enum { GROUP_MAP, GROUP_ROW, GROUP_DOT, GROUP_ATTENTION, GROUP_SCAN, GROUP_SCATTER,
+               GROUP_SORT } GroupKind;
 typedef struct Group {
     GroupKind kind;
     int order;
@@ -327,6 +335,7 @@ void tiles_dot(Graph *g, Group *k, Str *out);
 void tiles_attention(Graph *g, Group *k, Str *out);
 void tiles_scan(Graph *g, Group *k, Str *out);
 void tiles_scatter(Graph *g, Group *k, Str *out);
+void tiles_sort(Graph *g, Group *k, Str *out);
 
 /* ---- explain.c ------------------------------------------------------------------------------- */
 

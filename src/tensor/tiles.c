@@ -249,7 +249,8 @@ void tiles_scatter(Graph *g, Group *k, Str *out)
 static bool own_name(const char *name)
 {
     static const char *const words[] = {"bx",   "by",  "bz",     "qb",    "acc",  "acc2", "carry",
-                                        "T", "top", "before", "scale", "part", "total"};
+                                        "T", "top", "before", "scale", "part", "total",
+                                        "mine", "right", "other", "place", "key"};
     bool own = strspn(name + 1, "0123456789") == strlen(name + 1) &&
                (name[1] || strchr("ABCKPQSVcijklmnpqs", name[0]));
     for (int i = 0; i < COUNT(words); i++)
@@ -402,7 +403,7 @@ static void print_group(Graph *g, Group *k, Str *out)
     static void (*const print[])(Graph *, Group *, Str *) = {
         [GROUP_MAP] = tiles_map, [GROUP_ROW] = tiles_row, [GROUP_DOT] = tiles_dot,
         [GROUP_ATTENTION] = tiles_attention, [GROUP_SCAN] = tiles_scan,
-        [GROUP_SCATTER] = tiles_scatter,
+        [GROUP_SCATTER] = tiles_scatter, [GROUP_SORT] = tiles_sort,
     };
     bool some = false;
     for (int i = 0; i < k->outputs.n; i++)

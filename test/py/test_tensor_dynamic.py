@@ -166,13 +166,21 @@ class Annotated(unittest.TestCase):
         with self.assertRaisesRegex(tl.TileLangError, r"@ of shapes \(rows, 4\) and \(5, 3\)"):
             wrong(normal(6, 4), normal(5, 3))
 
+    def test_the_largest_of_any_number(self):
+        program = held("x: tl.top_k(x, 1, axis=0)[0]", {"x": ("n", None)}, lambda n: (normal(n, 5),),
+                       lambda x: x.max(0, keepdims=True), extents=(1, 2, 40), count=1)
+        self.assertEqual(kernels(program), (1, 0))
+
 
 class Closed(unittest.TestCase):
     """What needs the value of an extent is made for it, and says so."""
 
     def test_made_for_one_extent(self):
-        program = held("x: tl.top_k(x, 1, axis=0)[0]", {"x": ("n", None)}, lambda n: (normal(n, 5),),
-                       lambda x: x.max(0, keepdims=True), extents=(1, 2, 40), count=3)
+        def pooled(x):
+            return x[:len(x) // 2 * 2].reshape(1, 1, len(x) // 2, 2, 3, 2).max((3, 5))
+
+        program = held("x: tl.max_pool(x[None, None], (2, 2))", {"x": ("n", None)}, lambda n: (normal(n, 6),), pooled,
+                       extents=(2, 3, 40), count=3)
         self.assertEqual(kernels(program), (0, 3))
         self.assertIn("for n = 40 alone: ", program.explain())
 
