@@ -239,6 +239,11 @@ static const Expr *fold_agreed(Ir *ir, const Expr *e, void *walk)
     return expr_with_kids(ir, e, kid);
 }
 
+const Expr *group_fold_expr(GroupWalk *w, const Expr *e)
+{
+    return fold_agreed(w->k->ir, e, w);
+}
+
 static const Stmt *fold_leaf(Ir *ir, ThreadGroup who, const Stmt *s, void *walk)
 {
     GroupWalk *w = walk;
@@ -412,7 +417,8 @@ const Stmt *group_map_stmt(GroupWalk *w, const Stmt *s)
         group_of_branch(w, s->u.branch.cond, &u.then, &u.orelse, known);
     if (s->kind == ST_ROLE && s->u.role.nthread)
         group_of_role(w->k, s, &u.then);
-    return stmt_map_kids(w->k->ir, s, map_under, &u);
+    const Stmt *mapped = stmt_map_kids(w->k->ir, s, map_under, &u);
+    return s->kind == ST_FOR && w->loop ? w->loop(w->k->ir, w->who, mapped, w->arg) : mapped;
 }
 
 const Stmt *group_map(Kernel *k, const Stmt *s, GroupMapFn *fn, void *arg)

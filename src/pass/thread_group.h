@@ -17,6 +17,7 @@ typedef struct {
     Map lets;        /* that vary, in terms of the thread */
     ThreadGroup who; /* come by the statement at hand */
     GroupMapFn *fn;
+    GroupMapFn *loop; /* gets a loop once its body is done; NULL: loops stay */
     void *arg;
 } GroupWalk;
 bool is_of_thread(const Kernel *k, const Expr *e); /* of its indices and constants alone */
@@ -32,6 +33,8 @@ bool group_of_branch(GroupWalk *w, const Expr *cond, ThreadGroup *then, ThreadGr
                      bool known[2]);
 /* Is it made of thread indices alone, and the same for all that come by? */
 bool group_agrees(GroupWalk *w, const Expr *e);
+/* Parts of it that are so are given their values. */
+const Expr *group_fold_expr(GroupWalk *w, const Expr *e);
 /* Puts their values into what threads do together, so that nothing there speaks of the thread. */
 void group_fold_agreed(Kernel *k);
 /* Of a condition that differs between threads: does a vote of each warp decide it alone? */

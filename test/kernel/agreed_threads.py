@@ -3,6 +3,10 @@
 # verify: :nests
 # verify: :products
 # verify: :roles
+# verify: :bounds
+# verify: :all_agree
+# verify: :by_role
+# verify: :by_var
 import tilelang
 import tilelang.language as T
 
@@ -85,5 +89,99 @@ def roles(N=64):
                 T.copy(A[t // 128, :], s[t // 128, :])
             T.sync_threads()
             T.copy(s, O)
+
+    return main
+
+
+@tilelang.jit
+def bounds(N=64, R=4):
+    @T.prim_func
+    def main(A: T.Tensor((R, N), "float32"), O: T.Tensor((2, N), "float32")):
+        with T.Kernel(1, threads=256):
+            t = T.get_thread_binding()
+            s = T.alloc_shared((2, N), "float32")
+            f = T.alloc_fragment((N,), "float32")
+            g = T.alloc_fragment((N,), "float32")
+            if t < 128:
+                T.clear(f)
+                for k in T.serial(t // 128 + 2):
+                    T.copy(A[k, 0:N], s[0, :])
+                    for i in T.Parallel(N):
+                        f[i] += s[0, N - 1 - i]
+                T.copy(f, O[0, :])
+            else:
+                T.clear(g)
+                for k in T.serial(t // 128, R):
+                    T.copy(A[k, 0:N], s[1, :])
+                    for i in T.Parallel(N):
+                        g[i] += s[1, N - 1 - i]
+                T.copy(g, O[1, :])
+
+    return main
+
+
+# One number to all threads of the block.
+@tilelang.jit
+def all_agree(N=64, R=4):
+    @T.prim_func
+    def main(A: T.Tensor((R, N), "float32"), O: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=256):
+            t = T.get_thread_binding()
+            f = T.alloc_fragment((N,), "float32")
+            x = T.alloc_fragment((N,), "float32")
+            T.clear(f)
+            for k in T.Pipelined(t // 256 + R, num_stages=2):
+                T.copy(A[k, 0:N], x)
+                for i in T.Parallel(N):
+                    f[i] += x[i]
+            T.copy(f, O)
+
+    return main
+
+
+@tilelang.jit
+def by_role(N=64, R=4):
+    @T.prim_func
+    def main(A: T.Tensor((R, N), "float32"), O: T.Tensor((2, N), "float32")):
+        with T.Kernel(1, threads=256):
+            t = T.get_thread_binding()
+            w = t // 128
+            with T.ws(1):
+                f = T.alloc_fragment((N,), "float32")
+                x = T.alloc_fragment((N,), "float32")
+                T.clear(f)
+                for k in T.serial(w, R):
+                    T.copy(A[k, 0:N], x)
+                    for i in T.Parallel(N):
+                        f[i] += x[i] * w
+                T.copy(f, O[w, :])
+            with T.ws(0):
+                g = T.alloc_fragment((N,), "float32")
+                for k in T.serial(w + 1):
+                    if w == 0:
+                        T.copy(A[k + w, 0:N], g)
+                T.copy(g, O[w, :])
+
+    return main
+
+
+# A variable that is set from the thread.
+@tilelang.jit
+def by_var(N=64, R=4):
+    @T.prim_func
+    def main(A: T.Tensor((R, N), "float32"), O: T.Tensor((N,), "float32")):
+        with T.Kernel(1, threads=256):
+            t = T.get_thread_binding()
+            n = T.alloc_var("int32", init=0)
+            f = T.alloc_fragment((N,), "float32")
+            x = T.alloc_fragment((N,), "float32")
+            if t >= 128:
+                n = t // 128 + 1
+                T.clear(f)
+                for k in T.serial(n):
+                    T.copy(A[k, 0:N], x)
+                    for i in T.Parallel(N):
+                        f[i] += x[i]
+                T.copy(f, O)
 
     return main
