@@ -201,6 +201,11 @@ static bool must_sync(Sync *m, const Accesses *of)
     return needed;
 }
 
+static const Stmt *added_sync(const Sync *m, Span at)
+{
+    return stmt_call_mark(m->ir, stmt_sync(m->ir, at), MARK_ADDED);
+}
+
 static const Stmt *sync_stmt(void *sync, const Stmt *s);
 
 static Sync fork_of(const Sync *m)
@@ -215,7 +220,7 @@ static Sync fork_of(const Sync *m)
 static const Stmt *sync_iter(Sync *m, const Stmt *body, const Accesses *after)
 {
     const Stmt *s = sync_stmt(m, body);
-    return must_sync(m, after) ? stmt_seq(m->ir, s, stmt_sync(m->ir, s->span)) : s;
+    return must_sync(m, after) ? stmt_seq(m->ir, s, added_sync(m, s->span)) : s;
 }
 
 /* What one iteration leaves open comes before the next: the body is gone through once to see it,
@@ -338,10 +343,10 @@ static const Stmt *sync_stmt(void *sync, const Stmt *s)
     bool needed = must_sync(m, &of);
     if (entered && s->kind == ST_FOR && syncs_before(m, s, &inside)) {
         needed |= must_sync(m, &inside);
-        return needed ? stmt_seq(m->ir, stmt_sync(m->ir, s->span), s) : s;
+        return needed ? stmt_seq(m->ir, added_sync(m, s->span), s) : s;
     }
     const Stmt *r = entered ? sync_inside(m, s, &of) : s->kind == ST_ROLE ? sync_role(m, s) : s;
-    return needed ? stmt_seq(m->ir, stmt_sync(m->ir, s->span), r) : r;
+    return needed ? stmt_seq(m->ir, added_sync(m, s->span), r) : r;
 }
 
 static bool is_hand_made(const Stmt *s, void *arg)

@@ -404,6 +404,7 @@ typedef enum {
     MARK_NONE,
     MARK_PERSISTENT, /* only persistent blocks need it: lower_grid settles that */
     MARK_GROUPS,     /* a barrier of each warpgroup for itself */
+    MARK_ADDED,      /* a barrier that tracing added: lower_sugar keeps it, or takes it out */
     MARK_COUNT
 } CallMark;
 const char *mark_name(CallMark m); /* NULL: none */

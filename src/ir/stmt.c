@@ -318,7 +318,7 @@ bool stmt_waits(const Stmt *s, Queue q)
 
 const char *mark_name(CallMark m)
 {
-    static const char *const name[MARK_COUNT] = {NULL, "persistent", "groups"};
+    static const char *const name[MARK_COUNT] = {NULL, "persistent", "groups", "added"};
     return name[m];
 }
 

@@ -9,6 +9,8 @@
  * A name for a value between two nested T.Parallel is made inside of the inner one.
  * Indices of threads that are the same for those who come by (`tx // 128` under `tx < 128`) become
  * numbers in what threads do together.
+ * Barriers that tracing put between a thread's own accesses go if the kernel wants none of them
+ * (tl.disable_thread_storage_sync).
  * A T.Parallel whose extent is known at run time runs over all of the fragment it indexes, under a
  * condition: who holds an element does not depend on how far the loop goes. */
 #include "pass/pass.h"
@@ -149,8 +151,19 @@ static const Stmt *inline_lets(Ir *ir, const Stmt *s, void *arg)
     return s;
 }
 
+/* Barriers that tracing added are as good as those of the kernel, unless it wants its own alone. */
+static const Stmt *settle_added(Ir *ir, const Stmt *s, void *drop)
+{
+    if (s->kind != ST_CALL || s->u.call.mark != MARK_ADDED)
+        return s;
+    return *(bool *)drop ? stmt_block(ir, s->span, 0, NULL) : stmt_call_mark(ir, s, MARK_NONE);
+}
+
 void pass_lower_sugar(Kernel *k)
 {
+    bool own = config_on(k->func, CONFIG_disable_thread_storage_sync) && kernel_on_warps(k);
+
+    k->body = stmt_map(k->ir, k->body, settle_added, &own);
     if (config_on(k->func, CONFIG_force_let_inline))
         k->body = stmt_map(k->ir, k->body, inline_lets, NULL);
     k->body = stmt_map(k->ir, k->body, sink_lets, NULL);

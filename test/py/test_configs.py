@@ -461,6 +461,26 @@ def ahead(stages):
     return main
 
 
+def exchange():
+    """Threads by their numbers: barriers are added while the kernel is traced."""
+
+    @T.prim_func
+    def main(A: T.Tensor((256,), "float32"), B: T.Tensor((256,), "float32")):
+        with T.Kernel(1, threads=256):
+            t = T.get_thread_binding()
+            s = T.alloc_shared((256,), "float32")
+            s[t] = A[t]
+            B[t] = s[255 - t]
+
+    return main
+
+
+def test_barriers_of_threads_by_their_numbers():
+    for off in False, True:
+        text = effects(exchange(), "sm_80", {"tl.disable_thread_storage_sync": off}, False)[0][0]
+        assert ("__syncthreads" in text.split("__global__")[-1]) != off
+
+
 def test_barriers_that_no_kernel_can_place():
     """Switching off those between a kernel's accesses leaves those inside of operators."""
     configs = {"tl.disable_thread_storage_sync": True}
