@@ -8,8 +8,10 @@
  * The widest width is taken for which every access of memory is of consecutive elements that
  * start at a multiple of the width, at most 16 bytes, and no guard changes within a group.  The
  * iterations of such a loop are independent (hint "slots"): where neighbours in memory are not
- * neighbours among the slots, as in operands of MMAs, those 2 or 4 apart make a group.  Tensors
- * start at multiples of 16 bytes: whoever launches the kernel sees to that. */
+ * neighbours among the slots, as in operands of MMAs, those 2 or 4 apart make a group.  Lanes
+ * that differ in a mask read together what is inside of a
+ * tensor that nobody writes, where one of them wants it.  Tensors start at multiples of 16 bytes:
+ * whoever launches the kernel sees to that. */
 #include "pass/pass.h"
 #include "pass/thread_nest.h"
 #include "ir/config.h"
@@ -24,11 +26,14 @@ typedef struct {
     const Expr *q; /* number of the group */
     int64_t width;
     int64_t apart; /* iterations from lane to lane */
+    int64_t groups;
     int draws;     /* calls in its body that give a random number */
     Map drawn;     /* the name each gives -> the lanes' names */
     VEC(const Expr *) sure; /* loads that are made whatever a choice takes */
     bool bad;
     bool wide; /* some access of memory is */
+    bool slots; /* inside of a loop over slots */
+    Map inputs; /* tensors that are only read */
 } Vectors;
 
 static const Expr *num(Vectors *v, int64_t n)
@@ -171,11 +176,61 @@ static const Expr *lanes_of(Vectors *v, const Expr *x)
     return x->lanes == 1 ? expr_broadcast(v->ir, x, (int)v->width) : x;
 }
 
+/* Of a tensor that the kernel only reads: a run of lanes that is in it whatever a guard says. */
+static bool may_read_run(Vectors *v, const Buffer *b, const Expr *at)
+{
+    int64_t size = buffer_static_size(b);
+
+    if (b->scope != MEM_GLOBAL || b->stride || at->op != EX_RAMP || !map_has(&v->inputs, b))
+        return false;
+    return size > 0 && bounds_within(bounds_of(v->facts, at->kid[0]), 0, size - at->lanes);
+}
+
+static bool is_ordering(const Expr *x)
+{
+    return (x->op == EX_LT || x->op == EX_LE || x->op == EX_GT || x->op == EX_GE) &&
+           dtype_is_int((DType)x->kid[0]->type);
+}
+
+/* What holds wherever the guard of some lane does. */
+static const Expr *any_lane(Vectors *v, const Expr *x)
+{
+    const Expr *even = even_cond(v, x);
+    int64_t a, b;
+
+    if (even)
+        return even;
+    if (x->op == EX_AND)
+        return expr_and(v->ir, any_lane(v, x->kid[0]), any_lane(v, x->kid[1]));
+    if (is_ordering(x) && step_of(v, x->kid[0], false, &a) && step_of(v, x->kid[1], false, &b))
+        return expr_binary(v->ir, EX_OR, in_lane(v, x, 0), in_lane(v, x, v->width - 1));
+    return expr_bool(v->ir, true);
+}
+
+/* Lanes that differ in their guard are read together where one is wanted, and chosen one by one. */
+static const Expr *vector_masked(Vectors *v, const Expr *x, const Expr *at)
+{
+    Ir *ir = v->ir;
+    const Expr *guard = lanes_of(v, vector_of(v, x->kid[1]));
+    const Expr *fill = lanes_of(v, vector_of(v, x->kid[2]));
+    const Expr *any = simplify(ir, v->facts, any_lane(v, x->kid[1]));
+    const Expr *load = expr_load(ir, x->u.buf, &at, 1);
+
+    if (v->bad)
+        return x;
+    if (!expr_is_const(any))
+        load = expr_load_guarded(ir, x->u.buf, &at, 1, lanes_of(v, any),
+                                 lanes_of(v, expr_zero(ir, (DType)x->type)));
+    return expr_select(ir, guard, load, fill);
+}
+
 static const Expr *vector_load(Vectors *v, const Expr *x)
 {
     const Expr *at = run_index(v, x->u.buf, x->kid[0]);
     const Expr *guard = x->guarded ? even_cond(v, x->kid[1]) : NULL;
 
+    if (at && x->guarded && !guard && may_read_run(v, x->u.buf, at))
+        return vector_masked(v, x, at);
     if (!at || (x->guarded && !guard)) {
         v->bad = true;
         return x;
@@ -246,13 +301,15 @@ static const Expr *guard_load(Ir *ir, const Expr *x, void *arg)
     return expr_load_guarded(ir, x->u.buf, x->kid, 1, expr_and(ir, guard, x->kid[1]), x->kid[2]);
 }
 
-/* A choice that all lanes make alike: each side reads memory only where it is taken. */
+/* Each side reads memory only where it is taken, or where it may whatever is taken. */
 static const Expr *vector_choice(Vectors *v, const Expr *x)
 {
     Ir *ir = v->ir;
     const Expr *cond = even_cond(v, x->kid[0]), *no = expr_unary(ir, EX_NOT, x->kid[0]), *side[2];
 
-    if (!cond || (risks(v, x) & RISK_DIVISION)) {
+    if (!cond)
+        cond = vector_of(v, x->kid[0]);
+    if (v->bad || (risks(v, x) & RISK_DIVISION)) {
         v->bad = true;
         return x;
     }
@@ -449,6 +506,46 @@ static const Stmt *vector_inner(Vectors *v, const Stmt *s)
     return made;
 }
 
+/* What a block does, when that is one thing; facts do nothing. */
+static const Stmt *only_step(const Stmt *block)
+{
+    const Stmt *found = NULL;
+
+    for (int i = 0; i < block->u.block.n; i++) {
+        if (stmt_is_fact(block->u.block.list[i]))
+            continue;
+        if (found)
+            return NULL;
+        found = block->u.block.list[i];
+    }
+    return found;
+}
+
+static bool is_of_tensor(const Expr *x, void *arg)
+{
+    (void)arg;
+    return x->op == EX_LOAD && x->lanes > 1 && x->u.buf->scope == MEM_GLOBAL;
+}
+
+/* A condition around one wide store of what tensors hold is the store's guard: its loads are made
+ * ahead of it, each where the condition holds, and not one behind the branch of the other. */
+static const Stmt *fold_if(Vectors *v, const Stmt *s)
+{
+    const Stmt *then = s->u.branch.then, *one = then->kind == ST_BLOCK ? only_step(then) : then;
+
+    if (s->u.branch.orelse || !one || one->kind != ST_STORE || one->u.store.async ||
+        !in_memory(one->u.store.buf) || one->u.store.at[0]->lanes == 1 ||
+        expr_has_load(s->u.branch.cond) || !expr_any(one->u.store.value, is_of_tensor, NULL))
+        return s;
+    int lanes = one->u.store.at[0]->lanes;
+    const Expr *all = expr_broadcast(v->ir, s->u.branch.cond, lanes), *own = one->u.store.guard;
+    if (own && own->op == EX_BROADCAST)
+        all = expr_broadcast(v->ir, expr_and(v->ir, s->u.branch.cond, own->kid[0]), lanes);
+    return own && own->op != EX_BROADCAST
+               ? s : stmt_store_as(v->ir, one, one->u.store.at, one->u.store.n,
+                                   one->u.store.value, all);
+}
+
 static const Stmt *vector_stmt(Vectors *v, const Stmt *s)
 {
     if (v->bad)
@@ -462,9 +559,11 @@ static const Stmt *vector_stmt(Vectors *v, const Stmt *s)
     if (s->kind == ST_IF) {
         const Expr *cond = even_cond(v, s->u.branch.cond);
         const Stmt *orelse = s->u.branch.orelse;
-        if (cond)
-            return stmt_if(v->ir, s->span, cond, vector_inner(v, s->u.branch.then),
-                           orelse ? vector_inner(v, orelse) : NULL);
+        if (cond) {
+            s = stmt_if(v->ir, s->span, cond, vector_inner(v, s->u.branch.then),
+                        orelse ? vector_inner(v, orelse) : NULL);
+            return v->groups > 1 ? fold_if(v, s) : s;
+        }
     }
     v->bad = true;
     return s;
@@ -500,6 +599,7 @@ static const Stmt *widest_apart(Vectors *v, const Stmt *s, int64_t n)
         int mark = facts_mark(v->facts);
         facts_range(v->facts, q, num(v, 0), num(v, n / v->width));
         v->q = expr_var(ir, q);
+        v->groups = n / v->width;
         v->bad = v->wide = false;
         v->sure.n = 0;
         map_init(&v->drawn, ir->arena);
@@ -556,21 +656,6 @@ static bool stays_in_place(Vectors *v, const Stmt *loop, const Stmt *s)
 
     return s->u.store.buf->rank > 0 && !stmt_holds_expr(s, reads_other, s) &&
            affine_of(v->ir, s->u.store.at[0], &var, 1, &coef, &base) && coef != 0;
-}
-
-/* What a block does, when that is one thing; facts do nothing. */
-static const Stmt *only_step(const Stmt *block)
-{
-    const Stmt *found = NULL;
-
-    for (int i = 0; i < block->u.block.n; i++) {
-        if (stmt_is_fact(block->u.block.list[i]))
-            continue;
-        if (found)
-            return NULL;
-        found = block->u.block.list[i];
-    }
-    return found;
 }
 
 /* Stores to several buffers, none of which the body reads: one after the other for all lanes is the
@@ -763,9 +848,12 @@ static const Stmt *walk(void *vectors, const Stmt *s)
         }
         facts_range(v->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
     }
+    bool slots = v->slots;
+    v->slots |= s->kind == ST_FOR && hint_find(s->u.loop.hints, "slots");
     s = stmt_map_kids(v->ir, s, walk, v);
+    v->slots = slots;
     facts_pop(v->facts, mark);
-    return s;
+    return slots && s->kind == ST_IF ? fold_if(v, s) : s;
 }
 
 /* What chooses between a load and a number becomes the guard of the load; registers may be read
@@ -785,12 +873,35 @@ static const Expr *fold_choice(Ir *ir, const Expr *x, void *arg)
     return expr_load_guarded(ir, load->u.buf, load->kid, n, guard, x->kid[2]);
 }
 
+static void see_written(void *arg, const Stmt *s, const Touch *t)
+{
+    (void)s;
+    if (t->how & (ACC_WRITE | ACC_ADDRESS))
+        map_set(arg, buffer_root(t->buf), t->buf);
+}
+
+static void find_inputs(Vectors *v)
+{
+    Map written;
+    const Func *f = v->k->func;
+
+    map_init(&v->inputs, v->ir->arena);
+    map_init(&written, v->ir->arena);
+    stmt_touches_all(v->k->body, see_written, &written);
+    for (int i = 0; f && i < f->params.n; i++) {
+        const Buffer *b = f->params.at[i].buf;
+        if (b && !f->params.at[i].out && !map_has(&written, buffer_root(b)))
+            map_set(&v->inputs, b, (void *)b);
+    }
+}
+
 void pass_opt_vectorize(Kernel *k)
 {
     Vectors v = {.k = k, .ir = k->ir, .facts = kernel_facts(k), .apart = 1};
     map_init(&v.drawn, k->ir->arena);
     if (config_on(k->func, CONFIG_disable_vectorize))
         return;
+    find_inputs(&v);
     k->body = stmt_map_expr(k->ir, k->body, fold_choice, NULL);
     k->body = walk(&v, k->body);
 }

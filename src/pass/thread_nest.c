@@ -237,7 +237,22 @@ static const Stmt *nest_by_asking(Threads *t, const LoopNest *p, const Layout *l
     return body;
 }
 
-/* Run-time extents: iterations are distributed round-robin. */
+/* How many iterations of the innermost loop, of a known length, touch memory as one. */
+static int64_t stride_width(Threads *t, const LoopNest *p, const Stmt *innermost)
+{
+    LoopNest row = {0};
+    int64_t n;
+
+    if (!expr_is_int(innermost->u.loop.extent, &n) || n <= 1)
+        return 1;
+    parallel_read(t->ir, innermost, &row);
+    parallel_know(t->k, &row);
+    row.width = p->width;
+    return parallel_width(t->ir, &row, t->k->machine->access_bytes);
+}
+
+/* Run-time extents: iterations are distributed round-robin, those that are neighbours in memory
+ * together. */
 static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
 {
     Ir *ir = t->ir;
@@ -248,24 +263,41 @@ static const Stmt *nest_by_stride(Threads *t, const LoopNest *p)
     refuse_barrier(t, p);
     for (int d = 0; d < p->n; d++) {
         loop[d] = s;
-        total = expr_mul(ir, total, s->u.loop.extent);
         s = s->u.loop.body;
     }
-    const Expr *n = expr_int(ir, group_threads(t->k, t->who));
+    int64_t w = stride_width(t, p, loop[p->n - 1]);
+    Var *lane = var_new(ir, "s", DT_I32, p->loop->span);
     Var *iter = var_new(ir, "iter", DT_I32, p->loop->span);
-    const Expr *flat = expr_mul(ir, expr_var(ir, iter), n);
-    flat = expr_add(ir, flat, thread_index(t->k, t->who));
-    const Expr *rest = flat;
+    const Expr *n = expr_int(ir, group_threads(t->k, t->who)), *ew = expr_int(ir, w);
+    const Expr *group = expr_add(ir, expr_mul(ir, expr_var(ir, iter), n),
+                                 thread_index(t->k, t->who));
+    const Expr *rest = group;
     for (int d = p->n - 1; d >= 0; d--) {
+        bool inner = d == p->n - 1 && w > 1;
         const Expr *extent = loop[d]->u.loop.extent;
+        if (inner)
+            extent = expr_floordiv(ir, extent, ew);
         const Expr *i = d == 0 ? rest : expr_floormod(ir, rest, extent);
+        if (inner)
+            i = expr_add(ir, expr_mul(ir, i, ew), expr_var(ir, lane));
         at[d] = expr_add(ir, loop[d]->u.loop.min, i);
         rest = expr_floordiv(ir, rest, extent);
+        total = expr_mul(ir, extent, total);
+    }
+    const Stmt *named[2] = {NULL};
+    if (expr_has_load(total)) { /* read once, and what it guards need not wait for it */
+        Var *all = var_new(ir, "all", (DType)total->type, p->loop->span);
+        named[0] = stmt_let(ir, p->loop->span, all, total);
+        total = expr_var(ir, all);
     }
     const Stmt *body =
-        stmt_if(ir, p->loop->span, expr_lt(ir, flat, total), replace_vars(t, p, at), NULL);
-    return stmt_for(ir, p->loop->span, LOOP_SERIAL, iter, expr_int(ir, 0),
-                    expr_ceildiv(ir, total, n), slots(ir, p), body);
+        stmt_if(ir, p->loop->span, expr_lt(ir, group, total), replace_vars(t, p, at), NULL);
+    if (w > 1)
+        body = stmt_for(ir, p->loop->span, LOOP_SERIAL, lane, expr_int(ir, 0), ew, slots(ir, p),
+                        body);
+    named[1] = stmt_for(ir, p->loop->span, LOOP_SERIAL, iter, expr_int(ir, 0),
+                        expr_ceildiv(ir, total, n), slots(ir, p), body);
+    return named[0] ? stmt_block(ir, p->loop->span, 2, named) : named[1];
 }
 
 static const Layout *planned(Kernel *k, const Var *outermost)

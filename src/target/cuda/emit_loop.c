@@ -17,6 +17,7 @@ enum {
     SHORT = 8,        /* iterations of a loop that is worth unrolling for what overlaps */
     LOADS_LEAST = 8,  /* of one thread that a long loop over slots has in flight */
     LOADS_MOST = 16,
+    LOADS_OPEN = 4,   /* of one whose length is known at run time */
 };
 
 typedef struct {
@@ -197,6 +198,8 @@ static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
         *copies = n;
         return "#pragma unroll";
     } else if (!whole && !f.heavy) {
+        if (slots && !fixed && f.loads && !f.meets)
+            return unroll_by(c, has_long_choice(s) ? 1 : LOADS_OPEN);
         return slots && fixed ? unroll_by(c, has_long_choice(s) ? 1 : some_slots(&f, n)) : NULL;
     }
     return unroll_by(c, *copies);

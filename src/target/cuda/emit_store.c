@@ -355,10 +355,19 @@ static bool emit_wide_copy(Cuda *c, const Stmt *s)
 
     if (!is_wide_copy(s))
         return false;
+    const char *type = run_type(b->type, at->lanes);
+    Wide w = {.c = c, .guard = guard};
+    const Buffer *temp = guard && buffer_root(x->u.buf)->scope == MEM_GLOBAL
+                             ? wide_temp(&w, b->type, at->lanes) : NULL;
+    if (temp) /* or each copy of a loop would wait for its own load, behind a branch */
+        emit_wide_load(&w, keep_inside(&w, e->ir, x, guard), temp);
     emit_guard(e, guard ? scalar_of(guard) : NULL);
-    emit_wide_access(e, run_type(b->type, at->lanes), b, at, false);
+    emit_wide_access(e, type, b, at, false);
     str_puts(e->out, " = ");
-    emit_wide_value(e, x);
+    if (temp)
+        str_printf(e->out, "*(%sconst %s *)%s", space_of(e, temp), type, buffer_name(e, temp));
+    else
+        emit_wide_value(e, x);
     str_puts(e->out, ";\n");
     return true;
 }
