@@ -8,8 +8,8 @@
  * The widest width is taken for which every access of memory is of consecutive elements that
  * start at a multiple of the width, at most 16 bytes, and no guard changes within a group.  The
  * iterations of such a loop are independent (hint "slots"): where neighbours in memory are not
- * neighbours among the slots, as in operands of MMAs, those 2 or 4 apart make a group.  Lanes
- * that differ in a mask read together what is inside of a
+ * neighbours among the slots, as in operands of MMAs, those 2 or 4 apart make a group.  Lanes may
+ * share elements ([s // 2]), and those that differ in a mask read together what is inside of a
  * tensor that nobody writes, where one of them wants it.  Tensors start at multiples of 16 bytes:
  * whoever launches the kernel sees to that. */
 #include "pass/pass.h"
@@ -224,9 +224,51 @@ static const Expr *vector_masked(Vectors *v, const Expr *x, const Expr *at)
     return expr_select(ir, guard, load, fill);
 }
 
+/* A load of which several lanes use each element, as of [i // 2]: a narrower one, and who takes
+ * what.  Registers are read lane by lane, whatever the index.  NULL: neither. */
+static const Expr *vector_shared(Vectors *v, const Expr *x)
+{
+    int width = (int)v->width, each = 0;
+    const Expr **lane = NEWN(v->ir->arena, const Expr *, width), *first = in_lane(v, x->kid[0], 0);
+    int64_t by;
+
+    for (int r = 0; r < width; r++)
+        lane[r] = in_lane(v, x, r);
+    if (!in_memory(x->u.buf))
+        return expr_vector(v->ir, lane, width);
+    for (int r = 1; r < width; r++) {
+        const Expr *step = expr_sub(v->ir, in_lane(v, x->kid[0], r), first);
+        if (!expr_is_int(simplify(v->ir, v->facts, step), &by))
+            return NULL;
+        each = by == 1 && !each ? r : each;
+        if (by != (each ? r / each : 0))
+            return NULL;
+    }
+    const Expr *guard = x->guarded ? even_cond(v, x->kid[1]) : NULL;
+    if (each < 2 || width % each || (x->guarded && !guard) || !buffer_is_aligned(x->u.buf))
+        return NULL;
+    int n = width / each, bits = dtype_bits(x->u.buf->type) * n;
+    Modular m = modular_of(v->facts, first);
+    if (dtype_bits(x->u.buf->type) < 8 || bits > v->k->machine->access_bytes * 8 || m.coef % n ||
+        m.base % n)
+        return NULL;
+    const Expr *at = expr_ramp(v->ir, first, expr_const(v->ir, (DType)first->type, 1), n);
+    const Expr *run = expr_load(v->ir, x->u.buf, &at, 1);
+    if (guard)
+        run = expr_load_guarded(v->ir, x->u.buf, &at, 1, expr_broadcast(v->ir, guard, n),
+                                expr_broadcast(v->ir, in_lane(v, x->kid[2], 0), n));
+    for (int r = 0; r < width; r++)
+        lane[r] = expr_lane(v->ir, run, r / each);
+    return expr_vector(v->ir, lane, width);
+}
+
 static const Expr *vector_load(Vectors *v, const Expr *x)
 {
     const Expr *at = run_index(v, x->u.buf, x->kid[0]);
+    const Expr *shared = at ? NULL : vector_shared(v, x);
+
+    if (shared)
+        return shared;
     const Expr *guard = x->guarded ? even_cond(v, x->kid[1]) : NULL;
 
     if (at && x->guarded && !guard && may_read_run(v, x->u.buf, at))
