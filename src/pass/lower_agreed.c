@@ -3,8 +3,8 @@
  * needs   FORM_CHECKED
  *
  * Under `tx < 128` the loop `for k in range(tx // 128 + 2)` runs twice in every thread.  Where
- * threads do something together inside of a loop, such bounds become numbers, and so do values that
- * a variable gets, of which a bound may be made: what follows then sees a loop that all run alike. */
+ * threads do something together inside of a loop, such bounds become numbers, and so do values of a
+ * variable of which a bound may be made: what follows then sees a loop that all run alike. */
 #include "pass/pass.h"
 #include "pass/thread_group.h"
 
