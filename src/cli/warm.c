@@ -308,15 +308,16 @@ static void print_sum(Warm *w)
 static int run(void *options, int nargs, const char **args)
 {
     WarmOptions *o = options;
-    Warm w = {.o = o, .arena = arena_new()};
+    Warm w = {.o = o};
     const char *why = "";
     char *text;
     size_t n;
 
-    if (!w.arena)
-        return fail_text(EXIT_MACHINE, "out of memory");
     if (nargs != 1)
         return fail_text(EXIT_USAGE, "tl warm takes one LIST");
+    w.arena = arena_new();
+    if (!w.arena)
+        return fail_text(EXIT_MACHINE, "out of memory");
     const char *path = strcmp(args[0], "-") ? args[0] : "/dev/stdin";
     int code = file_read(w.arena, path, &text, &n, &why) == STATUS_OK
                    ? take_list(&w, text)
