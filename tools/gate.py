@@ -4,7 +4,7 @@ Usage: gate.py TL [--update REASON] [--baselines DIR] [--list FILE] [--machine N
 
 FILE has a line for each kernel, as it stands behind `tl bench` (bench/gate/kernels.txt).  DIR/MACHINE.json (bench/gate) has, by line,
 the median in ms, its spread in that run and the reason of the last update.  A kernel fails when it is slower than its baseline by
-more than both spreads and 5 %, in two runs of two.  A machine without a file has no gate: --update makes one.  The machine is the
+more than both spreads and 5 %, in two runs of two; where these are more than half of the time it is called noisy.  A machine without a file has no gate: --update makes one.  The machine is the
 GPU's name, or the CPU's."""
 
 import argparse
@@ -15,7 +15,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-LEAST = 0.05
+LEAST, NOISY = 0.05, 0.5
 
 
 def machine(tl):
@@ -66,8 +66,11 @@ def main():
     if not os.path.exists(file):
         print("gate: no baselines for %s (%s): make gate UPDATE='why' makes them" % (name, file))
         return 0
-    with open(file) as f:
-        before = json.load(f)["kernels"]
+    try:
+        with open(file) as f:
+            before = {line: {"ms": float(row["ms"]), "spread": float(row["spread"])} for line, row in json.load(f)["kernels"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as e:
+        sys.exit("gate: %s is not a file of baselines (%s): make gate UPDATE='why' writes it anew" % (file, e))
     bad = 0
     for line in lines:
         if line not in before:
@@ -78,8 +81,11 @@ def main():
             now = min(now, measure(tl, line), key=lambda r: r["ms"])
         fails = slower(now, before[line]) > 0
         bad += fails
-        print("%-6s %8.4f ms, was %8.4f (%+.1f%%)  %s" % ("SLOWER" if fails else "ok", now["ms"], before[line]["ms"],
+        word = "SLOWER" if fails else "noisy" if now["spread"] + before[line]["spread"] > NOISY else "ok"
+        print("%-6s %8.4f ms, was %8.4f (%+.1f%%)  %s" % (word, now["ms"], before[line]["ms"],
                                                       100 * (now["ms"] / before[line]["ms"] - 1), line))
+    for line in sorted(set(before) - set(lines)):
+        print("gone   %s" % line)
     print("gate: %d of %d slower" % (bad, len(lines)))
     return bool(bad)
 

@@ -80,3 +80,8 @@ def test_the_gate_fails_what_is_slower_than_its_baseline():
                 json.dump(rows, f)
             p = run()
             assert p.returncode == code, p.stdout + p.stderr
+        for text in ('{"kern', "[]", '{"kernels": {"x": {}}}'):
+            with open(file, "w") as f:
+                f.write(text)
+            p = run()
+            assert p.returncode == 1 and "is not a file of baselines" in p.stderr, p.stdout + p.stderr
