@@ -264,6 +264,9 @@ Status proc_run(Arena *a, const char *const *argv, const char *stdin_text, doubl
  * <= 0 means no limit. */
 Status proc_call(int (*fn)(void *), void *arg, double seconds, int *exit_code);
 
+/* Programs that this thread runs from here on leave the processors to others who want them. */
+void proc_give_way(bool on);
+
 /* ---- fork.c ---------------------------------------------------------------------------------- */
 
 /* A lock that is free in a child of fork, whoever held it.  Outer ones may be held while an inner

@@ -10,6 +10,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,7 +18,14 @@
 
 extern char **environ;
 
-enum { OUTPUT_MOST = 64 << 20, POLL_MS = 50, EXIT_THROWN = 70 };
+enum { OUTPUT_MOST = 64 << 20, POLL_MS = 50, EXIT_THROWN = 70, LOW_PRIORITY = 10 };
+
+static _Thread_local bool gives_way;
+
+void proc_give_way(bool on)
+{
+    gives_way = on;
+}
 
 typedef struct {
     char *s;
@@ -102,6 +110,8 @@ static int spawn(const char *const *argv, int in, int out, pid_t *pid)
     int error = posix_spawnp(pid, argv[0], &files, &attr, (char *const *)argv, environ);
     posix_spawnattr_destroy(&attr);
     posix_spawn_file_actions_destroy(&files);
+    if (error == 0 && gives_way && getpriority(PRIO_PROCESS, (id_t)*pid) < LOW_PRIORITY)
+        setpriority(PRIO_PGRP, (id_t)*pid, LOW_PRIORITY); /* what it has started by now, too */
     return error;
 }
 

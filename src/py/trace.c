@@ -43,7 +43,8 @@ void gil_give(bool to_others)
         away = PyEval_SaveThread();
 }
 
-/* give_way(on): traces of this thread leave the GIL to others where they ask Python nothing. */
+/* give_way(on): traces of this thread leave the GIL to others where they ask Python nothing, and
+ * compilers that it starts the processors. */
 PyObject *py_give_way(PyObject *self, PyObject *on)
 {
     int yes = PyObject_IsTrue(on);
@@ -51,6 +52,7 @@ PyObject *py_give_way(PyObject *self, PyObject *on)
     if (yes < 0)
         return NULL;
     gives_way = yes;
+    proc_give_way(yes);
     Py_INCREF(Py_None);
     return Py_None;
 }

@@ -3,6 +3,8 @@
 import logging
 import os
 import sys
+import tempfile
+import textwrap
 import threading
 import time
 
@@ -319,3 +321,32 @@ def test_timeout_and_number_of_threads():
         finally:
             del tilelang.env.env.TILELANG_BACKGROUND_THREADS
     near(lazy()(9)(ramp(9)), 2 * ramp(9))
+
+
+def test_compilers_have_a_lower_priority():
+    """CC is a program that notes its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        cc, notes = os.path.join(folder, "cc"), os.path.join(folder, "notes")
+        with open(cc, "w") as f:
+            f.write('#!/bin/sh\nsleep 0.3\nnice >>%s\nexec cc "$@"\n' % notes)
+        os.chmod(cc, 0o755)
+        alone(textwrap.dedent("""
+            import os
+            import tilelang
+            import tilelang.language as T
+
+            def scale(by):
+                @T.prim_func
+                def main(A: T.Tensor((8,), "float32"), B: T.Tensor((8,), "float32")):
+                    with T.Kernel(1, threads=8):
+                        for i in T.Parallel(8):
+                            B[i] = A[i] * by
+                return main
+
+            tilelang.compile(scale(3.0), target="cpu")
+            own = open(%r).read().split()
+            tilelang.compile_async(scale(4.0), target="cpu").wait()
+            all = open(%r).read().split()
+            assert set(own) == {str(os.nice(0))}, own
+            assert all[len(own):] and set(all[len(own):]) == {str(max(10, os.nice(0)))}, all
+        """) % (notes, notes), env=dict(os.environ, CC=cc, TILELANG_CACHE_DIR=folder))
