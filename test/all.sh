@@ -172,6 +172,7 @@ full_suite() {
         test_workers
     wide "cache under heavy fire" "$build/stress_cache" -p 32 -k 20
     part "bundles under heavy fire" python3 test/stress/bundle.py "$tl" 50
+    part "searches under fire" env PYTHONPATH="$build/py" python3 test/stress/tune.py "$tl" 50
     group "5 more random kernels"
     part "more tensor programs" env PYTHONPATH="$build/py" TENSOR_PROGRAMS=500 TENSOR_SEED=60 python3 test/py/run.py \
         test_tensor_random
