@@ -272,13 +272,16 @@ def torch_library(folder, namespace="tilelang"):
     with open(text, "w", encoding="utf-8") as f:
         f.write(torch_source(namespace))
     device = "cuda" if manifest["stream"] else "cpu"
-    words = shlex.split(os.environ.get("CXX", "c++")) + [
-        "-std=c++17", "-O2", "-shared", "-fPIC", "-D_GLIBCXX_USE_CXX11_ABI=%d" % torch.compiled_with_cxx11_abi(),
+    words = [
+        "-O2", "-shared", "-fPIC", "-D_GLIBCXX_USE_CXX11_ABI=%d" % torch.compiled_with_cxx11_abi(),
         "-I" + _here, text, "-o", out, os.path.join(_here, manifest["library"]), "-Wl,-rpath," + _here]
     words += ["-I" + d for d in cpp_extension.include_paths(device)]
     words += ["-L" + d for d in cpp_extension.library_paths(device)] + ["-ltorch", "-ltorch_cpu", "-lc10"]
     words += ["-ltorch_cuda", "-lc10_cuda"] * manifest["stream"]
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode:
+    for standard in ("c++20", "c++17"):  # later headers of torch want the one, older compilers have the other
+        done = subprocess.run([*shlex.split(os.environ.get("CXX", "c++")), "-std=" + standard, *words], capture_output=True, text=True)
+        if done.returncode == 0:
+            break
+    else:
         raise RuntimeError("%s: the operator does not compile: %s" % (NAME, done.stderr.strip()[-2000:]))
     return out

@@ -8,6 +8,6 @@ set -e
 "$tl" build "$here/../scale.py" -o "$out/scale"
 "$python" "$here/export.py" "$out/scale" "$out"
 torch=$("$python" -c 'import os, torch; print(os.path.dirname(torch.__file__))')
-${CXX:-c++} -std=c++17 -I"$torch/include" -I"$torch/include/torch/csrc/api/include" -o "$out/use" "$here/use.cpp" \
+${CXX:-c++} -std=c++20 -I"$torch/include" -I"$torch/include/torch/csrc/api/include" -o "$out/use" "$here/use.cpp" \
     -L"$torch/lib" -ltorch -ltorch_cpu -lc10 -ldl -Wl,-rpath,"$torch/lib"
 "$out/use" "$out/libscale_torch.so" "$out/model.pt2"
