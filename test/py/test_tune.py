@@ -1,5 +1,6 @@
 """Spaces, the library and searches; what a kill, a full disk or a broken file does to them."""
 
+import contextlib
 import json
 import math
 import os
@@ -60,6 +61,11 @@ def test_space():
     for wrong in ("a", "a=1..x", "1=2"):
         with raises(ValueError):
             Space.parse([wrong])
+    for words in (["a=1..1000000000"], ["a=1..2000", "b=1..2000"], ["a=0..99999999999999999999"]):
+        with raises(ValueError, "1048576"):
+            Space.parse(words)
+    with raises(ValueError, "1048576"):
+        Space(a=range(10 ** 12))
     with raises(ValueError, "no value for 'a'"):
         Space(a=[])
     with raises(ValueError, "no value for 'a'"):
@@ -121,6 +127,13 @@ def test_versions_and_broken_files():
         assert lib.best(1)["ms"] == 2.5 and lib.best(1)["clocks"] is None
         assert lib.db.execute("PRAGMA user_version").fetchone()[0] == VERSION
         lib.db.execute("PRAGMA user_version=%d" % (VERSION + 1))
+    other = os.path.join(folder(), "other.db")
+    with contextlib.closing(sqlite3.connect(other)) as db:
+        db.execute("CREATE TABLE customers (id INTEGER)")
+    with raises(LibraryError, "a database of something else"):
+        Library(other)
+    with contextlib.closing(sqlite3.connect(other)) as db:
+        assert [n for n, in db.execute("SELECT name FROM sqlite_master")] == ["customers"]
     with raises(LibraryError, "of version %d" % (VERSION + 1), "up to %d" % VERSION):
         Library(old)
     broken = os.path.join(folder(), "broken.db")
@@ -200,7 +213,6 @@ def test_killed_at_random_and_many_at_once():
 
 def run(*words):
     """(exit code, output) of tl tune"""
-    import contextlib
     import io
 
     out = io.StringIO()

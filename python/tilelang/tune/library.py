@@ -113,6 +113,8 @@ class Library:
                                % (self.path, version(), VERSION))
         if version() < VERSION:
             with self._change():  # another process may have been first
+                if version() == 0 and self.db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    raise LibraryError("%s is a database of something else, not a tuning library: name another file (--library)" % self.path)
                 for n in range(version(), VERSION):
                     for one in STEPS[n].split(";"):
                         self.db.execute(one)

@@ -5,6 +5,15 @@ import itertools
 import math
 
 
+MOST = 1 << 20  # points, before conditions: each is looked at
+
+
+def _check_size(n):
+    if n > MOST:
+        raise ValueError("the space has %d points, before conditions; at most %d are looked at: narrow its ranges, or give them a step"
+                         % (n, MOST))
+
+
 class Space:
     """Space(block_M=[64, 128], stages=range(2, 5), where=["block_M * stages <= 512", fn]).
 
@@ -18,6 +27,7 @@ class Space:
 
     def __init__(self, where=(), **values):
         self.values = {name: self._list(name, v) for name, v in values.items()}
+        _check_size(len(self))
         self.conditions = [where] if callable(where) or isinstance(where, str) else list(where)
         self.where = [(self._reason(w), self._test(w)) for w in self.conditions]
 
@@ -30,6 +40,7 @@ class Space:
         if isinstance(v, (list, tuple, range)):
             if not v:
                 raise ValueError("the space has no value for %r" % name)
+            _check_size(len(v))
             return list(v)
         return [v]
 
@@ -113,10 +124,15 @@ def _values(name, text):
     try:
         if dots:
             last, _, step = rest.partition(":")
-            return list(range(int(first), int(last) + 1, int(step or 1)))
+            whole = range(int(first), int(last) + 1, int(step or 1))
+            large = whole[MOST:]  # not its len(), which has 64 bits
     except ValueError:
         raise ValueError("%s=%s: a range is FIRST..LAST or FIRST..LAST:STEP" % (name, text)) from None
-    return [plain(text)]
+    if not dots:
+        return [plain(text)]
+    if large:
+        raise ValueError("%s=%s has more than %d values" % (name, text, MOST))
+    return list(whole)
 
 
 def plain(text):
