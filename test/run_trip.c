@@ -168,13 +168,11 @@ static void same_files(Arena *a, const char *one, const char *two)
 void run_bundle(void)
 {
     Arena *a = arena_new();
-    char dir[] = "/tmp/tilelang-test-XXXXXX";
+    const char *dir = test_folder();
 
-    CHECK(mkdtemp(dir) != NULL);
     char *one = path_join(a, dir, "one"), *two = path_join(a, dir, "a longer name");
     bundle_to(a, case_now(), NULL, one);
     bundle_to(a, case_now(), "examples/softmax.py", two);
     same_files(a, one, two);
-    tree_remove(dir);
     arena_free(a);
 }

@@ -4,7 +4,9 @@
  *     golden [-u] [-x PASS] [-m TARGET] ...       rewrite what is expected; leave out a pass
  *
  * A test is a forked child with its own process group, its output kept in a file that is shown
- * when it fails.  The last line is "N passed, M failed". */
+ * when it fails.  It has a folder of its own, and TMPDIR names one that must be empty when it ends.
+ * The last line is "N passed, M failed". */
+#include <dirent.h>
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -12,12 +14,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/base.h"
 #include "test.h"
 
-enum { EXIT_SKIP = 77, JOBS_MOST = 64, CONTEXT = 2 };
+enum { EXIT_SKIP = 77, JOBS_MOST = 64, CONTEXT = 2, FOLDER_BYTES = 256, WAIT_MS = 100 };
 
 static Test *tests; /* filled before main by constructors */
 TestOptions test_options;
@@ -166,8 +170,9 @@ typedef struct {
     pid_t pid;
     FILE *output;
     double start, end;
-    bool running, late;
+    bool running, late, littered;
     int status; /* of waitpid */
+    char own[FOLDER_BYTES], temporary[FOLDER_BYTES];
 } Job;
 
 typedef struct {
@@ -212,22 +217,77 @@ static bool is_wanted(const Options *o, const char *name)
     return o->nfilter == 0;
 }
 
-static void job_start(Job *j)
+/* ---- folders --------------------------------------------------------------------------------- */
+
+static char all_folders[FOLDER_BYTES];
+
+NORETURN static void cannot(const char *what)
 {
-    j->output = tmpfile();
-    if (!j->output) {
-        perror("tmpfile");
-        exit(2);
+    perror(what);
+    exit(2);
+}
+
+/* As open to others as /tmp is: some tests are other users. */
+static void folder_make(char *path, const char *kind, int i)
+{
+    snprintf(path, FOLDER_BYTES, "%.200s/%s%d", all_folders, kind, i);
+    if (mkdir(path, 0777) != 0 || chmod(path, 01777) != 0)
+        cannot(path);
+}
+
+static void folders_open(void)
+{
+    const char *base = getenv("TMPDIR");
+    snprintf(all_folders, sizeof all_folders, "%.200s/tl-test-XXXXXX", base && *base ? base : "/tmp");
+    if (!mkdtemp(all_folders) || chmod(all_folders, 0711) != 0)
+        cannot(all_folders);
+}
+
+/* Tells in the test's output what stands in its TMPDIR. */
+static bool folder_is_empty(const Job *j)
+{
+    DIR *d = opendir(j->temporary);
+    bool empty = true;
+
+    for (struct dirent *e; d && (e = readdir(d));) {
+        if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, ".."))
+            continue;
+        fprintf(j->output, "it leaves %s behind in TMPDIR\n", e->d_name);
+        empty = false;
     }
+    if (d)
+        closedir(d);
+    fflush(j->output);
+    return empty;
+}
+
+const char *test_folder(void)
+{
+    return test_options.folder;
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------ */
+
+static void job_start(Job *j, int i)
+{
+    sigset_t none;
+
+    folder_make(j->own, "own", i);
+    folder_make(j->temporary, "tmp", i);
+    j->output = tmpfile();
+    if (!j->output)
+        cannot("tmpfile");
     fflush(NULL);
     j->start = seconds_now();
     j->pid = fork();
-    if (j->pid < 0) {
-        perror("fork");
-        exit(2);
-    }
+    if (j->pid < 0)
+        cannot("fork");
     if (j->pid == 0) {
         setpgid(0, 0);
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        setenv("TMPDIR", j->temporary, 1);
+        test_options.folder = j->own;
         dup2(fileno(j->output), STDOUT_FILENO);
         dup2(fileno(j->output), STDERR_FILENO);
         test_options.now = j->test;
@@ -250,11 +310,14 @@ static void job_poll(Job *j, double limit)
     j->running = false;
     j->end = seconds_now();
     kill(-j->pid, SIGKILL); /* what the test left behind */
+    j->littered = WIFEXITED(j->status) && WEXITSTATUS(j->status) == 0 && !folder_is_empty(j);
+    tree_remove(j->own);
+    tree_remove(j->temporary);
 }
 
 static bool job_passed(const Job *j)
 {
-    return WIFEXITED(j->status) && WEXITSTATUS(j->status) == 0;
+    return WIFEXITED(j->status) && WEXITSTATUS(j->status) == 0 && !j->littered;
 }
 
 static bool job_skipped(const Job *j)
@@ -297,9 +360,16 @@ static void job_report(Job *j, const Options *o)
 static void jobs_run(Job *job, int n, const Options *o)
 {
     int started = 0, reported = 0, running = 0;
+    const struct timespec wait = {.tv_nsec = WAIT_MS * 1000000};
+    sigset_t ended;
+
+    sigemptyset(&ended);
+    sigaddset(&ended, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &ended, NULL); /* it is waited for, not handled */
     while (reported < n) {
         while (running < o->jobs && started < n) {
-            job_start(&job[started++]);
+            job_start(&job[started], started);
+            started++;
             running++;
         }
         for (int i = reported; i < started; i++) {
@@ -310,8 +380,8 @@ static void jobs_run(Job *job, int n, const Options *o)
         }
         while (reported < started && !job[reported].running)
             job_report(&job[reported++], o);
-        if (running == o->jobs || started == n)
-            usleep(200);
+        if (running > 0 && (running == o->jobs || started == n))
+            sigtimedwait(&ended, NULL, &wait);
     }
 }
 
@@ -361,7 +431,9 @@ int main(int argc, char **argv)
             n++;
     }
     qsort(job, (size_t)n, sizeof *job, by_place);
+    folders_open();
     jobs_run(job, n, &o);
+    tree_remove(all_folders);
     int npassed = 0, nskipped = 0;
     for (int i = 0; i < n; i++) {
         npassed += job_passed(&job[i]);

@@ -27,6 +27,7 @@ typedef struct {
     const char *skip; /* -x: opt_ passes to leave out */
     const char *target;
     const Test *now;  /* the test that runs */
+    const char *folder;
 } TestOptions;
 extern TestOptions test_options;
 
@@ -47,6 +48,7 @@ void test_int(const char *file, int line, long long got, long long want, const c
 void test_near(const char *file, int line, double got, double want, double slack, const char *what);
 void test_text(const char *file, int line, const char *got, const char *want, const char *what);
 void test_has(const char *file, int line, const char *text, const char *part, const char *what);
+const char *test_folder(void); /* of the running test, removed after it */
 /* Ends the test at once; it counts neither as passed nor as failed. */
 __attribute__((noreturn)) void test_skip(const char *why);
 /* Takes a locale with a decimal comma: one of the system's, else one that localedef makes. */

@@ -34,10 +34,8 @@ static const char gemm[] =
 
 static const char *fresh_cache(void)
 {
-    static char root[64];
-    snprintf(root, sizeof root, "/tmp/tl-api-test-%ld", (long)getpid());
-    setenv("TILELANG_CACHE_DIR", root, 1);
-    return root;
+    setenv("TILELANG_CACHE_DIR", test_folder(), 1);
+    return test_folder();
 }
 
 static tl_kernel *compiled(tl_context *c, const char *text)
@@ -104,7 +102,7 @@ TEST(pointers_that_are_null)
     CHECK(tl_kernel_bundle(k, NULL, NULL) == TL_EUSER);
     tl_bundle_part part = {.kernel = k, .tuned = "{"};
     CHECK(tl_bundle_write(&part, 0, NULL, "x") == TL_EUSER);
-    CHECK(tl_bundle_write(&part, 1, NULL, "/tmp/tl-unit-bundle") == TL_EUSER);
+    CHECK(tl_bundle_write(&part, 1, NULL, test_folder()) == TL_EUSER);
     CHECK_HAS(tl_message(c), "[bundle-tuned]");
     CHECK(tl_bundle_check(c, NULL, NULL, &text) == TL_EUSER);
     CHECK(tl_compare(c, NULL, &t, 0, 0, &diff) == TL_EUSER);

@@ -11,7 +11,7 @@ static const char text_one[] = "int tl_entry(void *const *t, const long *v, cons
 
 static const char *fresh_root(Arena *a)
 {
-    const char *root = arena_printf(a, "/tmp/tl-cache-test-%ld", (long)getpid());
+    const char *root = path_join(a, test_folder(), "cache");
     tree_remove(root);
     setenv("TILELANG_CACHE_DIR", root, 1);
     return root;
@@ -167,7 +167,7 @@ TEST(many_processes_at_once)
 TEST(a_folder_that_cannot_be_made_stops_nobody)
 {
     Arena *a = arena_new();
-    const char *why = "", *file = arena_printf(a, "/tmp/tl-cache-file-%ld", (long)getpid());
+    const char *why = "", *file = path_join(a, test_folder(), "file");
 
     CHECK_INT(file_write(a, file, "", 0, &why), STATUS_OK);
     setenv("TILELANG_CACHE_DIR", path_join(a, file, "below"), 1);
@@ -251,12 +251,21 @@ TEST(list_and_clear)
 
 /* ---- what others could have put there -------------------------------------------------------- */
 
-enum { MALLORY = 12345, ALICE = 23456 };
+enum { MALLORY = 12345 };
 
-/* As ALICE, in a process of her own: 0 if the kernel was built and not loaded, 1 if it was loaded; +2
+/* Another one for each process, and so are her folders. */
+static uid_t alice(void)
+{
+    static uid_t id;
+    id = id ? id : 20000 + (uid_t)getpid() % 40000;
+    return id;
+}
+
+/* As Alice, in a process of her own: 0 if the kernel was built and not loaded, 1 if it was loaded; +2
  * if there was a warning. */
 static int build_as_alice(Arena *a, const char *root)
 {
+    uid_t she = alice();
     pid_t child = fork();
     int status = -1;
 
@@ -264,7 +273,7 @@ static int build_as_alice(Arena *a, const char *root)
         setenv("HOME", "/nonexistent", 1);
         unsetenv("XDG_CACHE_HOME");
         setenv("TILELANG_CACHE_DIR", root, 1);
-        if (setresgid(ALICE, ALICE, ALICE) != 0 || setresuid(ALICE, ALICE, ALICE) != 0)
+        if (setresgid(she, she, she) != 0 || setresuid(she, she, she) != 0)
             _exit(100);
         Module m = build(a, text_one);
         bool told = m.warning && strstr(m.warning, root) && strstr(m.warning, "[cache-shared]");
@@ -287,7 +296,7 @@ static void give(Arena *a, const char *dir, uid_t uid, mode_t mode)
     CHECK_INT(chown(dir, uid, uid) + chmod(dir, mode), 0);
 }
 
-/* An entry of root's for ALICE to find; who owns the folders is up to the test. */
+/* An entry of root's for Alice to find; who owns the folders is up to the test. */
 static char *plant(Arena *a, const char **root)
 {
     *root = fresh_root(a);
@@ -316,7 +325,7 @@ TEST(an_entry_of_a_shared_folder_is_not_loaded)
     give(a, entry, MALLORY, 0755);
     hand_over(a, root, 0, 01777);
     CHECK_INT(build_as_alice(a, root), 2);
-    CHECK(file_exists(path_join(a, root, arena_printf(a, "user-%d", ALICE))));
+    CHECK(file_exists(path_join(a, root, arena_printf(a, "user-%d", (int)alice()))));
     CHECK_INT(build_as_alice(a, root), 3); /* from the folder of her own */
     tree_remove(root);
 }
@@ -330,13 +339,13 @@ TEST(a_folder_of_her_own_that_somebody_else_made_is_not_used)
         return;
     plant(a, &root);
     hand_over(a, root, 0, 01777);
-    char *own = path_join(a, root, arena_printf(a, "user-%d", ALICE));
+    char *own = path_join(a, root, arena_printf(a, "user-%d", (int)alice()));
     CHECK_INT(dir_make(a, own, &why), STATUS_OK);
     CHECK_INT(chown(own, MALLORY, MALLORY), 0);
-    tree_remove(arena_printf(a, "/tmp/tilelang-c-%d", ALICE));
+    tree_remove(arena_printf(a, "/tmp/tilelang-c-%d", (int)alice()));
     CHECK_INT(build_as_alice(a, root), 2);
-    CHECK(file_exists(arena_printf(a, "/tmp/tilelang-c-%d/kernels", ALICE)));
-    tree_remove(arena_printf(a, "/tmp/tilelang-c-%d", ALICE));
+    CHECK(file_exists(arena_printf(a, "/tmp/tilelang-c-%d/kernels", (int)alice())));
+    tree_remove(arena_printf(a, "/tmp/tilelang-c-%d", (int)alice()));
     tree_remove(root);
 }
 
@@ -348,11 +357,11 @@ TEST(an_entry_of_another_user_is_not_loaded)
     if (geteuid() != 0)
         return;
     char *entry = plant(a, &root);
-    hand_over(a, root, ALICE, 0700);
+    hand_over(a, root, alice(), 0700);
     CHECK_INT(build_as_alice(a, root), 1); /* root's is as good as hers */
     give(a, entry, MALLORY, 0755);
     CHECK_INT(build_as_alice(a, root), 2);
-    give(a, entry, ALICE, 0777);
+    give(a, entry, alice(), 0777);
     CHECK_INT(build_as_alice(a, root), 2);
     CHECK_INT(build_as_alice(a, root), 1); /* what she may move away was repaired */
     tree_remove(root);
@@ -371,7 +380,7 @@ TEST(a_link_or_an_open_file_in_an_entry_is_not_followed)
     CHECK_INT(file_read(a, so, &data, &n, &why), STATUS_OK);
     CHECK_INT(file_write(a, aside, data, n, &why), STATUS_OK);
     CHECK_INT(unlink(so) + symlink(aside, so), 0);
-    hand_over(a, root, ALICE, 0700);
+    hand_over(a, root, alice(), 0700);
     CHECK_INT(chown(aside, MALLORY, MALLORY), 0);
     CHECK_INT(build_as_alice(a, root), 2);
     CHECK_INT(build_as_alice(a, root) & 1, 0); /* root's folder is not hers to repair */

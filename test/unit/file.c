@@ -15,7 +15,7 @@ static const char *why;
 static void start(void)
 {
     a = arena_new();
-    dir = arena_strdup(a, "/tmp/tl-file-XXXXXX");
+    dir = path_join(a, test_folder(), "file-XXXXXX");
     CHECK(mkdtemp(dir) != NULL);
 }
 

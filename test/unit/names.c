@@ -76,9 +76,7 @@ static tl_kernel *compiled(tl_context *c, const char *text)
 
 static void fresh_cache(void)
 {
-    static char root[64];
-    snprintf(root, sizeof root, "/tmp/tl-names-test-%ld", (long)getpid());
-    setenv("TILELANG_CACHE_DIR", root, 1);
+    setenv("TILELANG_CACHE_DIR", test_folder(), 1);
 }
 
 /* ---- which are used -------------------------------------------------------------------------- */
