@@ -19,12 +19,14 @@ nvrtc=$(sh tools/nvrtc.sh "$tl" 2>/dev/null) && [ -n "$nvrtc" ] && export TILELA
 # numpy's types of 8-bit floats; arrays of them are tried where they can be had
 floats=$(sh tools/pip.sh ml_dtypes --no-deps) && floats=:$floats
 
-# part NAME COMMAND… takes one core; wide NAME COMMAND… keeps both busy; group NAME: what follows
+# part NAME COMMAND… takes one core; wide NAME COMMAND… keeps both busy; alone NAME COMMAND…: what follows needs it;
+# group NAME: what follows
 put() {
     { printf '%s\0' "$@" && printf '\0'; } >>"$work/queue"
 }
 part() { name=$1 && shift && put part "$name" ${limit:+env TEST_SECONDS=$limit} "$@"; }
 wide() { name=$1 && shift && put wide "$name" ${limit:+env TEST_SECONDS=$limit} "$@"; }
+alone() { name=$1 && shift && put alone "$name" "$@"; }
 group() { put group "$1"; }
 
 seeds() { ls "$@" 2>/dev/null; }
@@ -142,7 +144,7 @@ full_suite() {
         wide "without $pass on GPUs" sh test/gpu/kernels.sh "$tl" without "$pass"
     done
     group "3 reads of what nobody wrote"
-    wide "build with MemorySanitizer" make -s BUILD="$build" msan
+    alone "build with MemorySanitizer" make -s BUILD="$build" msan
     wide "kernels with MemorySanitizer" env CC="$build/msan/cc" TILELANG_CACHE_DIR="$build/msan/cache" \
         "$build/msan/golden" -t 600 -m "cpu -mcpu=x86-64-v3" kernel/
     group "4 older machines, schedules, heavy fire"
@@ -188,18 +190,18 @@ full_suite() {
     part "all GPU mutants" "$build/mutate" test/mutate/kernels.txt
     wide "emitter mutants" python3 test/mutate/emit.py "$build" --count 300 --state "$done/emit"
     group "7 sanitized, CPU"
-    wide "build with ASan and UBSan" make -s BUILD="$build" asan
+    alone "build with ASan and UBSan" make -s BUILD="$build" asan
     sanitized
     suite_cpu "sanitized " "$build/asan"
     group "8 sanitized, GPUs"
     plainly
-    wide "build with ASan and UBSan" make -s BUILD="$build" asan
+    alone "build with ASan and UBSan" make -s BUILD="$build" asan
     sanitized
     suite_gpu "sanitized " "$build/asan"
     suite_long "sanitized " "$build/asan"
     plainly
     group "9 sanitized, fuzzing"
-    wide "build with ASan and UBSan" make -s BUILD="$build" asan
+    alone "build with ASan and UBSan" make -s BUILD="$build" asan
     fuzz 3000 "$build/asan"
     wide "sanitized mutants" python3 test/fuzz/mutate.py "$build/asan/tl" --count 20000 --limit 20
 }

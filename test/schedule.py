@@ -5,17 +5,21 @@ Usage: schedule.py QUEUE [--done DIR] [--only GROUP] [--limit SECONDS]
 QUEUE is "kind, name, words of a command, nothing" for each part, every field ended by a NUL:
 
     wide    keeps both cores busy by itself: it runs alone
-    part    takes one core: two of them run side by side
+    part    takes one core: two of them run side by side; so that no core is idle, one goes ahead of wide ones
+    alone   runs alone, and nothing that follows goes ahead of it
     group   what follows belongs to the group of this name
 
 A part prints "N passed, M failed" last; one that prints no count is one test.  Its output is kept
 whole and shown if something failed.  With --done each green part is noted in DIR and not run again,
 so a run that was stopped goes on where it was; groups are summed up at the end.  With --limit a part
-that takes longer is ended and has failed."""
+that takes longer is ended and has failed.
+
+TMPDIR of a part is a folder of its own; what it leaves there is told, and removed."""
 
 import argparse
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -35,8 +39,10 @@ class Part:
     def start(self):
         self.log = tempfile.TemporaryFile("w+", errors="replace")
         self.began = self.told = time.time()
-        self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=self.log,
-                                        stderr=subprocess.STDOUT, start_new_session=True)
+        self.folder = tempfile.mkdtemp(prefix="tl-part-")
+        os.chmod(self.folder, 0o1777)  # as /tmp is: some tests are other users
+        self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=self.log, stderr=subprocess.STDOUT,
+                                        start_new_session=True, env=dict(os.environ, TMPDIR=self.folder))
 
     def text(self):
         self.log.seek(0)
@@ -65,6 +71,14 @@ class Part:
         if self.result[1]:
             sys.stdout.write(COUNT.sub("", self.text()))
         print("%s: %d passed, %d failed, %.0f s (%.0f s of CPU)" % ((self.name,) + self.result), flush=True)
+
+    def clean(self):
+        """what it left running, and in its folder"""
+        self.stop()
+        left = sorted(os.listdir(self.folder))
+        if left:
+            print("  %s left behind: %s" % (self.name, " ".join(left[:9] + ["…"] * (len(left) > 9))), flush=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def stop(self):
         try:
@@ -108,24 +122,36 @@ def write_note(folder, part):
             f.write("%d %.1f %.1f\n" % (part.result[0], part.result[2], part.result[3]))
 
 
+def next_of(waiting, running):
+    """which of those that wait may start now, or None"""
+    if not running:
+        return 0 if waiting else None
+    if len(running) == CORES or any(p.kind != "part" for p in running):
+        return None
+    for i, p in enumerate(waiting):
+        if p.kind == "alone" or p.group != waiting[0].group:
+            return None
+        if p.kind == "part":
+            return i
+    return None
+
+
 def run(parts, folder, limit):
     waiting, running = [p for p in parts if not p.result], []
     try:
         while waiting or running:
-            wide = any(p.kind == "wide" for p in running)
-            while waiting and not wide and len(running) < (1 if waiting[0].kind == "wide" else CORES):
-                running.append(waiting.pop(0))
-                wide = running[-1].kind == "wide"
+            while (i := next_of(waiting, running)) is not None:
+                running.append(waiting.pop(i))
                 running[-1].start()
             for part in [p for p in running if p.has_ended(limit)]:
                 running.remove(part)
-                part.stop()  # what it left behind
+                part.clean()
                 part.report()
                 write_note(folder, part)
             time.sleep(0.05)
     finally:
         for part in running:
-            part.stop()
+            part.clean()
 
 
 def sum_up_groups(parts):
@@ -135,7 +161,7 @@ def sum_up_groups(parts):
         red = sum(p.result[1] for p in done)
         state = "red" if red else "green" if len(done) == len(own) else "%d of %d done" % (len(done), len(own))
         print("part %s: %s, %.0f min (%.0f min of CPU)"
-              % (group, state, sum(p.result[2] / (1 if p.kind == "wide" else CORES) for p in done) / 60,
+              % (group, state, sum(p.result[2] / (CORES if p.kind == "part" else 1) for p in done) / 60,
                  sum(p.result[3] for p in done) / 60))
 
 

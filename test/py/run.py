@@ -3,12 +3,14 @@
 Usage: run.py [FILE or part of a test's name]...   PYTHONPATH names the package's folder.
 
 A test that takes longer than TEST_SECONDS (600) ends the run with the stack of every thread; a thread that a test
-leaves behind is a failure, and nobody waits for it."""
+leaves behind is a failure, and nobody waits for it.  Temporary files are in a folder of the run, removed at its end."""
 
 import faulthandler
 import importlib.util
 import os
+import shutil
 import sys
+import tempfile
 import threading
 import time
 import traceback
@@ -65,7 +67,11 @@ def main(wanted):
     return failed != 0
 
 
-code = main(sys.argv[1:])
+tempfile.tempdir = os.environ["TMPDIR"] = tempfile.mkdtemp(prefix="tl-py-")
+try:
+    code = main(sys.argv[1:])
+finally:
+    shutil.rmtree(tempfile.tempdir, ignore_errors=True)
 sys.stdout.flush()
 if code:
     os._exit(code)  # whatever still runs

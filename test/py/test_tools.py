@@ -66,11 +66,15 @@ def test_configs_that_are_honoured():
         warnings.simplefilter("always")
         built(pass_configs={"tl.Simplify": {"a": 1}, "tl.device_compile_flags": ["-DX=1", "-DY"]})
     assert len(told) == 1 and "tl.Simplify is ignored" in str(told[0].message), told
-    with tempfile.TemporaryDirectory() as d:
-        said = io.StringIO()
-        with contextlib.redirect_stdout(said):
-            built(pass_configs={"tl.layout_visualization_enable": True, "tl.enable_dump_ir": True,
-                                PassConfigKey.TL_DUMP_IR_DIR: d, "cuda.kernels_output_dir": d})
+    with tempfile.TemporaryDirectory() as d, tempfile.TemporaryDirectory() as here:
+        said, before = io.StringIO(), os.getcwd()
+        os.chdir(here)  # pictures are written to tmp/ of the folder one is in
+        try:
+            with contextlib.redirect_stdout(said):
+                built(pass_configs={"tl.layout_visualization_enable": True, "tl.enable_dump_ir": True,
+                                    PassConfigKey.TL_DUMP_IR_DIR: d, "cuda.kernels_output_dir": d})
+        finally:
+            os.chdir(before)
         assert "Cl inferenced layout: fragment" in said.getvalue()
         files = sorted(os.listdir(d))
         assert files[-1] == "main.cu" and len(files) > 10
