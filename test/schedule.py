@@ -75,7 +75,7 @@ class Part:
     def clean(self):
         """what it left running, and in its folder"""
         self.stop()
-        left = sorted(os.listdir(self.folder))
+        left = sorted(os.listdir(self.folder)) if os.path.isdir(self.folder) else []
         if left:
             print("  %s left behind: %s" % (self.name, " ".join(left[:9] + ["…"] * (len(left) > 9))), flush=True)
         shutil.rmtree(self.folder, ignore_errors=True)
