@@ -388,7 +388,26 @@ const char *cuda_emit_run(Cuda *c, const Expr *value, DType t)
     return buffer_name(e, temp);
 }
 
-/* Loads of consecutive elements first, each at once; then lane by lane; then one store. */
+/* Does it read an array of the thread's own at a place that may be past its end? */
+static bool leaves_own(const Expr *x, void *emit)
+{
+    const Emit *e = emit;
+    int64_t step = 0;
+
+    if (x->op != EX_LOAD || !x->nkid || buffer_root(x->u.buf)->scope == MEM_GLOBAL ||
+        buffer_root(x->u.buf)->scope == MEM_SHARED || x->u.buf->scope == MEM_VAR)
+        return false;
+    const Expr *at = x->kid[0];
+    int64_t size = buffer_static_size(x->u.buf);
+    if (size <= 0 || (x->lanes > 1 && (at->op != EX_RAMP || !expr_is_int(at->kid[1], &step))))
+        return false;
+    int64_t reach = step * (x->lanes - 1);
+    return !bounds_within(bounds_of(e->facts, x->lanes > 1 ? at->kid[0] : at), MAX(0, -reach),
+                          size - 1 - MAX(0, reach));
+}
+
+/* Loads of consecutive elements first, each at once; then lane by lane; then one store.  What only
+ * the guard keeps inside of an array of the thread's own is read under it, lane by lane. */
 static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
 {
     Emit *e = &c->e;
@@ -401,7 +420,8 @@ static void emit_store_wide(Cuda *c, const Stmt *s, int lanes)
     const Expr *value = expr_map(e->ir, s->u.store.value, take_wide, &w);
     for (int i = 0; i < w.loads.n; i++)
         emit_wide_load(&w, w.loads.at[i], w.temps.at[i]);
-    if (at->lanes != lanes || !is_wide(b, at) || (guard && !scalar_of(guard))) {
+    if (at->lanes != lanes || !is_wide(b, at) || (guard && !scalar_of(guard)) ||
+        (guard && expr_any(value, leaves_own, e))) {
         emit_lanes(e, b, at, value, guard, lanes);
         return;
     }
