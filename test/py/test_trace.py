@@ -143,6 +143,31 @@ def test_macro_methods_and_state():
     assert adder.calls == 2
 
 
+def test_macro_of_a_function_that_calls_itself():
+    def adding(by):
+        @T.macro
+        def add(buf, times):
+            buf[0] = buf[0] + by
+            if times > 1:
+                add(buf, times - 1)
+
+        return add
+
+    adders = [adding(1), adding(10)]
+
+    @T.prim_func
+    def main(A: T.Tensor((1,), "int32")):
+        with T.Kernel(1, threads=1):
+            for n, add in enumerate(adders):
+                add(A, n + 2)
+
+    import numpy as np
+
+    a = np.zeros(1, "int32")
+    build(main)(a)
+    assert a[0] == 32
+
+
 def test_macro_outside():
     @T.macro
     def m(x):

@@ -137,10 +137,18 @@ class Macro:
         self._fn = fn
         self._kind = kind
         self._file, self._text = _source.text_of(fn)
-        self._names = _source.names_of(fn)
+        self._found = _source.names_of(fn)
         self.__name__ = fn.__name__
         self.__doc__ = fn.__doc__
         self.__wrapped__ = fn
+
+    @property
+    def _names(self):
+        # The names around it are those of its decoration; its own, and those bound after it, had none yet.
+        closure = self._found[0]
+        for name, value in _source.closure_of(self._fn).items():
+            closure.setdefault(name, value)
+        return self._found
 
     def __get__(self, owner, cls=None):
         if owner is None:
