@@ -106,10 +106,22 @@ static const char *const common_flags[] = {
     "-fno-semantic-interposition",
 };
 
+/* What -ffast-math and its kin must not take: exp and its kin round by adding and taking away a
+ * large number, infinities mask, and NaN tells of errors. */
+static const char *const kept_flags[] = {"-fno-associative-math", "-fno-finite-math-only"};
+
 /* Flags written for another compiler ("--use_fast_math") are none of ours. */
 static bool is_ours(const char *flag)
 {
     return flag[0] == '-' && flag[1] && strchr("DOfgm", flag[1]);
+}
+
+/* Linked with these by GCC 12, a library has the whole process take subnormal numbers for 0 once
+ * it is loaded. */
+static const char *known_as(const char *flag)
+{
+    bool fast = !strcmp(flag, "-ffast-math") || !strcmp(flag, "-funsafe-math-optimizations");
+    return fast ? "-freciprocal-math" : !strcmp(flag, "-Ofast") ? "-O3" : flag;
 }
 
 static int split_words(Arena *a, const char *text, const char **out, int n, int most)
@@ -119,7 +131,7 @@ static int split_words(Arena *a, const char *text, const char **out, int n, int 
         size_t len = strcspn(text, " \t\n");
         if (len == 0)
             break;
-        out[n] = arena_strndup(a, text, len);
+        out[n] = known_as(arena_strndup(a, text, len));
         n += is_ours(out[n]);
         text += len;
     }
@@ -139,7 +151,10 @@ const char *const *compiler_flags(Arena *a, const Compiler *c, const TargetSpec 
     if (spec->vector_bytes == 64 && !spec->is_arm)
         f[(*n)++] = "-mprefer-vector-width=512";
     (void)c;
-    *n = split_words(a, extra, f, *n, FLAGS_MOST);
+    int own = *n;
+    *n = split_words(a, extra, f, *n, FLAGS_MOST - COUNT(kept_flags));
+    for (int i = 0; *n > own && i < COUNT(kept_flags); i++)
+        f[(*n)++] = kept_flags[i];
     return f;
 }
 

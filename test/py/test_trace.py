@@ -168,6 +168,26 @@ def test_macro_of_a_function_that_calls_itself():
     assert a[0] == 32
 
 
+def test_fast_arithmetic_of_the_c_compiler_keeps_results():
+    @T.prim_func
+    def main(A: T.Tensor((64,), "float32"), B: T.Tensor((64,), "float32")):
+        with T.Kernel(1, threads=64):
+            for i in T.Parallel(64):
+                B[i] = T.if_then_else(i < 60, T.exp2(A[i]), A[i] * 0.5)
+
+    import numpy as np
+
+    x = np.linspace(-4, 4, 64, dtype="float32")
+    x[60:] = 1e-39, -np.inf, np.inf, np.nan
+    want = np.where(np.arange(64) < 60, np.exp2(x), x * np.float32(0.5))
+    for how in ({"pass_configs": {"tl.enable_fast_math": True}}, {"compile_flags": ["-ffast-math"]},
+                {"compile_flags": ["-Ofast"]}, {"compile_flags": ["-fassociative-math", "-fno-signed-zeros"]}):
+        y = np.zeros(64, "float32")
+        tilelang.compile(main, target="cpu", **how)(x, y)
+        np.testing.assert_allclose(y, want, rtol=1e-5, atol=0)
+        assert x[60] * np.float32(0.5) != 0
+
+
 def test_macro_outside():
     @T.macro
     def m(x):

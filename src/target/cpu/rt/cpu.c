@@ -154,8 +154,7 @@ const Runtime runtime_cpu = {
     .compiler = "the C compiler",
     .language = "C",
     .ending = "c",
-    /* Infinities mask and NaN tells of errors, so both keep their meaning. */
-    .fast_math = "-fassociative-math -freciprocal-math -fno-signed-zeros -fno-trapping-math",
+    .fast_math = "",
     .line_info = "-g",
     .find = compiler_find,
     .build = cpu_build,
