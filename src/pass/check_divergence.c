@@ -72,6 +72,25 @@ static void refuse(GroupWalk *w, const Stmt *around, const Stmt *inner, const ch
     diag_note(w->k->diag, around->span, "this decides which threads come by");
 }
 
+/* A reduction over thread indices counts on a value of every thread of the block. */
+static bool see_allreduce(const Stmt *s, void *arg)
+{
+    const Stmt **found = arg;
+
+    if (!*found && stmt_calls(s, INTRIN_ALLREDUCE))
+        *found = s;
+    return !*found;
+}
+
+static const Stmt *reduces_block(Kernel *k, ThreadGroup t, bool known, const Stmt *part)
+{
+    const Stmt *found = NULL;
+
+    if (!known || group_threads(k, t) < kernel_block_threads(k))
+        stmt_visit(part, see_allreduce, &found);
+    return found;
+}
+
 /* What some threads return from; NULL: none has so far. */
 static const Stmt *returns_of(const Stmt *s)
 {
@@ -101,6 +120,11 @@ static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGrou
         refuse(w, s, inner,
                arena_printf(w->k->arena, "threads %d to %d are not whole warps", t.first,
                             t.first + t.n - 1));
+        return;
+    }
+    const Stmt *reduces = reduces_block(w->k, t, known, part);
+    if (reduces) {
+        refuse(w, s, reduces, "not all of the block's come by");
         return;
     }
     const Stmt *waits = inner ? waits_by_hand(w->k, t, part) : NULL;

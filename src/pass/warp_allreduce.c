@@ -98,6 +98,21 @@ static const Stmt *by_memory(All *a, int64_t n)
     return stmt_seq(ir, put, stmt_seq(ir, reset(a), get));
 }
 
+/* The values of all n threads of the thread group, whatever their indices are. */
+static const Stmt *all_by_memory(All *a, int64_t n)
+{
+    Ir *ir = a->ir;
+    Buffer *parts = parts_of(a, n);
+    const Expr *own = thread_index(a->k, a->who);
+    const Stmt *put = stmt_store(ir, a->s->span, parts, &own, 1, scalar_get(a->k, a->acc));
+    Var *lane = var_new(ir, "lane", DT_I32, a->s->span);
+    const Expr *at = expr_var(ir, lane);
+    const Stmt *get = stmt_for(ir, a->s->span, LOOP_SERIAL, lane, num(a, 0), num(a, n), (Hints){0},
+                               join(a, expr_load(ir, parts, &at, 1)));
+
+    return stmt_seq(ir, put, stmt_seq(ir, reset(a), get));
+}
+
 static bool is_power(int64_t n)
 {
     return n > 0 && (n & (n - 1)) == 0;
@@ -112,7 +127,7 @@ static const Stmt *over_all(All *a, int64_t n)
         return by_lanes(a, n);
     if (warp > 1 && n % warp == 0)
         return stmt_seq(a->ir, by_lanes(a, warp), by_warps(a, n / warp, warp));
-    return by_memory(a, n);
+    return all_by_memory(a, n);
 }
 
 /* ---- T.any_of, T.all_of ---------------------------------------------------------------------- */
@@ -123,13 +138,11 @@ static const Stmt *any_of_by_shuffle(Kernel *k, ThreadGroup who, const Stmt *t)
     Ir *ir = k->ir;
     const Region *r = &t->u.tile.region[0];
     bool all = strcmp(t->u.tile.text, "all") == 0;
-    All a = {.k = k, .ir = ir, .who = who, .s = t, .type = DT_I32, .over = {true, true, true},
+    All a = {.k = k, .ir = ir, .who = who, .s = t, .type = DT_I32,
              .word = reduction_find(all ? "bitand" : "bitor")};
     const Expr *at[RANK_MOST];
     Nest n;
 
-    for (int d = 0; d < 3; d++)
-        a.extent[d] = MAX(k->threads[d], 1);
     a.acc = kernel_scalar(k, "found", DT_I32, t->span);
     nest_open(k, &n, r->buf->rank, r->extent);
     for (int d = 0; d < r->buf->rank; d++)
@@ -217,14 +230,12 @@ bool call_votes(const Stmt *s)
 const Stmt *lower_votes(Kernel *k, const Stmt *s)
 {
     Ir *ir = k->ir;
-    All a = {.k = k, .ir = ir, .s = s, .type = DT_I32, .over = {true, true, true}};
+    All a = {.k = k, .ir = ir, .s = s, .type = DT_I32};
     const Expr *v = s->u.call.arg[VALUE];
 
     for (int i = 0; i < COUNT(vote_table); i++)
         if (vote_table[i].which == s->u.call.which)
             a.word = reduction_find(vote_table[i].combiner);
-    for (int d = 0; d < 3; d++)
-        a.extent[d] = MAX(k->threads[d], 1);
     a.acc = kernel_scalar(k, "votes", DT_I32, s->span);
     Buffer *all = kernel_scalar(k, "all", DT_I32, s->span);
     all->for_all = true;
