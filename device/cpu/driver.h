@@ -261,12 +261,12 @@ __attribute__((unused)) static int tl_map(tl_tensor_map *m, const char *name, co
 {
     uint64_t n[5], s[5] = {0};
     uint32_t b[5], step[5] = {1, 1, 1, 1, 1};
-    int per = bits < 8 ? 8 / bits : 1, r;
+    int gaps = type == 14, per = bits < 8 && !gaps ? 8 / bits : 1, each = gaps ? 32 : 16, r;
     char what[200];
 
     memset(m, 0, sizeof *m);
-    snprintf(what, sizeof what, "argument '%.60s': its address and strides must be multiples of 16 "
-             "bytes", name);
+    snprintf(what, sizeof what, "argument '%.60s': its address and strides must be multiples of %d "
+             "bytes", name, each);
     for (int d = 0; d < rank; d++) {
         if (dim[d] <= 0)
             return 0;
@@ -274,13 +274,13 @@ __attribute__((unused)) static int tl_map(tl_tensor_map *m, const char *name, co
         b[d] = (uint32_t)(d ? box[d] : box[d] / per);
         int64_t bytes = stride[d] * bits / 8;
         if (d && n[d] == 1)
-            bytes = (bytes / 16 + 1) * 16;
-        if (d && (bytes <= 0 || bytes % 16))
+            bytes = (bytes / each + 1) * each;
+        if (d && (bytes <= 0 || bytes % each))
             return tl_no(what, 0);
         if (d)
             s[d - 1] = (uint64_t)bytes;
     }
-    if ((uintptr_t)address % 16)
+    if ((uintptr_t)address % (uintptr_t)each)
         return tl_no(what, 0);
     if (walk) { /* over the pixels of an image: lower and upper corner, stride */
         const int lower[2] = {walk[0], walk[0]}, upper[2] = {walk[1], walk[1]};

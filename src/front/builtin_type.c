@@ -226,14 +226,16 @@ Value do_dtype_is_family(BuiltinCall *c)
     int bits = dtype_is_float(t) ? dtype_bits(t) : 0;
     bool float6 = t == DT_E2M3 || t == DT_E3M2;
     if (!strcmp(name, "is_float8"))
-        return value_bool(bits == 8 && !float6);
+        return value_bool(bits == 8 && !float6 && t != DT_E2M1B);
     if (!strcmp(name, "is_float6"))
         return value_bool(float6);
     if (!strcmp(name, "is_float4_e2m1_unpacked"))
-        return value_bool(false);
+        return value_bool(t == DT_E2M1B);
+    if (!strcmp(name, "is_float4_e2m1fn"))
+        return value_bool(t == DT_E2M1);
     if (!strcmp(name, "is_f8f6f4_family"))
         return value_bool(bits > 0 && bits <= 8);
-    return value_bool(bits == 4);
+    return value_bool(bits == 4 || t == DT_E2M1B);
 }
 
 /* ---- annotations of tensors ------------------------------------------------------------------ */

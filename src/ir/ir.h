@@ -775,6 +775,7 @@ typedef struct {
     const Expr *stride[5]; /* elements; stride[0] is 1 */
     int box[5];            /* im2col: channels, pixels */
     int swizzle;           /* bytes: 0, 32, 64, 128 */
+    bool gaps;             /* 16 elements of 4 bits land in 16 bytes, the first 8 of them */
     /* Pixels of an NHWC image one after the other, each `step` from the last, over rows and images;
      * lower and upper: how far the first and the last of a row or column are from its ends. */
     bool im2col;

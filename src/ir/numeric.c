@@ -46,6 +46,7 @@ static const Format formats[DT_COUNT] = {
     [DT_E2M3] = {2, 3, 1, SPECIAL_NONE, true, 0x1f, 7.5},
     [DT_E3M2] = {3, 2, 3, SPECIAL_NONE, true, 0x1f, 28},
     [DT_E2M1] = {2, 1, 1, SPECIAL_NONE, true, 0x7, 6},
+    [DT_E2M1B] = {2, 1, 1, SPECIAL_NONE, true, 0x7, 6},
 };
 
 double num_largest(DType t)

@@ -13,6 +13,7 @@ static const struct {
     {DT_F64, 1e-9},   {DT_F32, 1e-4},   {DT_TF32, 2e-3},   {DT_F16, 2e-3},     {DT_BF16, 1.6e-2},
     {DT_E3M4, 0.0625}, {DT_E4M3, 0.125}, {DT_E4M3B11, 0.125}, {DT_E4M3FNUZ, 0.125}, {DT_E5M2, 0.25},
     {DT_E5M2FNUZ, 0.25}, {DT_E8M0, 1},  {DT_E2M3, 0.125},  {DT_E3M2, 0.25},    {DT_E2M1, 0.5},
+    {DT_E2M1B, 0.5},
 };
 
 double dtype_tolerance(DType t)

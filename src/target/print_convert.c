@@ -52,6 +52,7 @@ const char *narrow_name(DType t)
     case DT_E3M2:
         return "e3m2";
     case DT_E2M1:
+    case DT_E2M1B:
         return "e2m1";
     default:
         return NULL;

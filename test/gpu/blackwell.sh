@@ -143,6 +143,13 @@ kernels() {
     fault pair.py:product 3 uninitialised
     fault pair.py:product 4 cluster-pair
     refused sm_90a unsupported-here $p:product
+    n=test/gpu/kernel/unpacked.py
+    has sm_100a "UTCQMMA UTMALDG.2D LDTM" $n:product
+    has sm_103a "UTCQMMA UTMALDG.2D" $n:product right=True dtype=float8_e5m2
+    has sm_100a "UTCQMMA" $n:product both=True K=384
+    refused sm_100a unsupported-here $n:product by_threads=True
+    refused sm_100a unsupported-here $n:product K=192 bk=64
+    refused sm_90a unsupported-here $n:product
     l=test/gpu/kernel/clc.py
     has sm_100a "UGETNEXTWORKID.SELFCAST" $l:doubled
     has sm_120a "UGETNEXTWORKID.BROADCAST" $l:doubled cluster=2

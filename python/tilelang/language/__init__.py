@@ -390,7 +390,8 @@ def _names():
 _TYPES = (
     "bool boolean int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 "
     "bfloat16 float8_e4m3 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz "
-    "float8_e8m0fnu float4_e2m1fn float6_e2m3fn float6_e3m2fn int4 uint4 tfloat32"
+    "float8_e8m0fnu float4_e2m1fn float4_e2m1_unpacked float6_e2m3fn float6_e3m2fn int4 uint4 "
+    "tfloat32"
 ).split()
 
 

@@ -92,6 +92,7 @@ float8_e8m0fnu: dtype
 float6_e2m3fn: dtype
 float6_e3m2fn: dtype
 float4_e2m1fn: dtype
+float4_e2m1_unpacked: dtype
 int4x2: dtype
 int4x4: dtype
 int4x8: dtype
@@ -248,6 +249,12 @@ float4_e2m1fnx8: dtype
 float4_e2m1fnx16: dtype
 float4_e2m1fnx32: dtype
 float4_e2m1fnx64: dtype
+float4_e2m1_unpackedx2: dtype
+float4_e2m1_unpackedx4: dtype
+float4_e2m1_unpackedx8: dtype
+float4_e2m1_unpackedx16: dtype
+float4_e2m1_unpackedx32: dtype
+float4_e2m1_unpackedx64: dtype
 WSID: str
 TensorCoreIntrinEmitter: Any
 WGMMATensorCoreIntrinEmitter: Any

@@ -57,7 +57,7 @@ static void conversions(Cuda *c, DType t, const char **in, const char **out)
         {DT_F16, "f16"},           {DT_BF16, "bf16"},           {DT_E4M3, "e4m3fn"},
         {DT_E5M2, "e5m2"},         {DT_E3M4, "e3m4"},           {DT_E4M3FNUZ, "e4m3fnuz"},
         {DT_E5M2FNUZ, "e5m2fnuz"}, {DT_E4M3B11, "e4m3b11fnuz"}, {DT_E8M0, "e8m0"},
-        {DT_E2M3, "e2m3"},         {DT_E3M2, "e3m2"},
+        {DT_E2M3, "e2m3"},         {DT_E3M2, "e3m2"},             {DT_E2M1B, "e2m1"},
     };
 
     *in = *out = "";

@@ -37,6 +37,7 @@ void cuda_emit_place(Cuda *c, const Region *r)
 static bool same_map(const TensorMap *a, const TensorMap *b)
 {
     if (a->buf != b->buf || a->rank != b->rank || a->swizzle != b->swizzle ||
+        a->gaps != b->gaps ||
         a->im2col != b->im2col || a->lower != b->lower || a->upper != b->upper ||
         a->step != b->step)
         return false;
@@ -81,7 +82,8 @@ static const TensorMap *map_of(Cuda *c, const Stmt *s)
     Kernel *k = c->e.k;
     const Region *global = global_side(s), *shared = shared_side(s);
     Buffer *b = global->buf;
-    TensorMap m = {.buf = b, .rank = b->rank, .swizzle = buffer_panel_span(k, shared->buf)};
+    TensorMap m = {.buf = b, .rank = b->rank, .swizzle = buffer_panel_span(k, shared->buf),
+                   .gaps = dtype_bits(b->type) < dtype_bits(shared->buf->type)};
     const Expr *stride = num(c, 1);
 
     for (int i = 0; i < b->rank; i++) {
@@ -121,8 +123,63 @@ static bool see_map(const Stmt *s, void *arg)
     return true;
 }
 
+static bool has_gaps(const Buffer *b)
+{
+    return b->scope == MEM_SHARED && buffer_root(b)->type == DT_E2M1B;
+}
+
+typedef struct {
+    const Buffer *mma, *threads; /* tiles of 4-bit elements in bytes that they touch */
+    Span at;
+} Gaps;
+
+static bool see_load(const Expr *e, void *arg)
+{
+    Gaps *g = arg;
+
+    if ((e->op == EX_LOAD || e->op == EX_ADDR) && has_gaps(e->u.buf))
+        g->threads = e->u.buf;
+    return true;
+}
+
+static bool see_gaps(const Stmt *s, void *arg)
+{
+    Gaps *g = arg;
+    const Buffer *before = g->threads;
+
+    for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++) {
+        const Buffer *b = s->u.instr.region[i].buf;
+        if (!has_gaps(b))
+            continue;
+        if (s->u.instr.isa->done == DONE_BY_COMMIT)
+            g->mma = b;
+        else if (!instr_is_bulk(s) || is_run(s))
+            g->threads = b;
+    }
+    if (s->kind == ST_STORE && has_gaps(s->u.store.buf))
+        g->threads = s->u.store.buf;
+    stmt_visit_expr(s, see_load, g);
+    if (g->threads != before)
+        g->at = s->span;
+    return true;
+}
+
+/* MMAs read 16 elements of 4 bits in the first 8 of 16 bytes, as bulk copies bring them; threads
+ * have each in a byte. */
+static void check_gaps(Cuda *c, const Stmt *body)
+{
+    Gaps g = {0};
+
+    stmt_visit(body, see_gaps, &g);
+    if (g.mma && g.threads)
+        diag_fail(c->e.k->diag, g.at, "threads do not reach '%s', whose 4-bit elements lie as "
+                  "MMAs read them; T.tma_copy fills it, from whole rows of 128 elements at "
+                  "multiples of 32 bytes [unsupported-here]", g.threads->name);
+}
+
 void cuda_collect_maps(Cuda *c, const Stmt *body)
 {
+    check_gaps(c, body);
     stmt_visit(body, see_map, c);
 }
 

@@ -118,7 +118,7 @@ static const struct {
     unsigned code;
 } operand_types[] = {
     {DT_F16, "f16", 0}, {DT_BF16, "f16", 1}, {DT_TF32, "tf32", 2}, {DT_E4M3, "f8f6f4", 0},
-    {DT_E5M2, "f8f6f4", 1}, {DT_U8, "i8", 0}, {DT_I8, "i8", 1},
+    {DT_E5M2, "f8f6f4", 1}, {DT_U8, "i8", 0}, {DT_I8, "i8", 1}, {DT_E2M1B, "f8f6f4", 5},
 };
 
 static int operand_type(DType t)
@@ -148,7 +148,7 @@ static const struct {
     unsigned code;
 } scaled_types[] = {
     {1, "mxf8f6f4", DT_E4M3, 0}, {1, "mxf8f6f4", DT_E5M2, 1}, {2, "mxf4", DT_E2M1, 1},
-    {4, "mxf4nvf4", DT_E2M1, 1},
+    {4, "mxf4nvf4", DT_E2M1, 1}, {1, "mxf8f6f4", DT_E2M1B, 5},
 };
 
 static int scaled_type(DType t, int64_t per)

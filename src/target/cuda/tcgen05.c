@@ -28,6 +28,9 @@ static const struct {
     {DT_E4M3, DT_E4M3, DT_F32, 32}, {DT_E4M3, DT_E5M2, DT_F32, 32}, {DT_E5M2, DT_E4M3, DT_F32, 32},
     {DT_E5M2, DT_E5M2, DT_F32, 32}, {DT_I8, DT_I8, DT_I32, 32},     {DT_U8, DT_U8, DT_I32, 32},
     {DT_I8, DT_U8, DT_I32, 32},     {DT_U8, DT_I8, DT_I32, 32},
+    {DT_E2M1B, DT_E4M3, DT_F32, 32}, {DT_E4M3, DT_E2M1B, DT_F32, 32},
+    {DT_E2M1B, DT_E5M2, DT_F32, 32}, {DT_E5M2, DT_E2M1B, DT_F32, 32},
+    {DT_E2M1B, DT_E2M1B, DT_F32, 32},
 };
 
 /* Of operands with scales: bits of the narrower, k of one instruction, scales in it, elements that
@@ -126,6 +129,9 @@ static bool tensor_shape(Kernel *k, const Stmt *t, TensorPlan *p, const char **w
     if (!p->per)
         p->k = gemm_cuts(k, t) ? step_of(DT_TF32, DT_TF32, c)
                                : step_of(r[A].buf->type, r[B].buf->type, c);
+    *why = "4-bit operands in bytes have k along rows";
+    if ((p->trans_a && r[A].buf->type == DT_E2M1B) || (!p->trans_b && r[B].buf->type == DT_E2M1B))
+        return false;
     *why = "tcgen05.mma does not multiply these types";
     if (!p->k || (c == DT_I32 && k->machine->level != 100)) /* integers are of sm_100a alone */
         return false;

@@ -9,7 +9,7 @@
 
 enum {
     SRC, DST, GROUP = 128, BOX_MOST = 256, UNIT = 16, LINE = 128, RANK_TMA = 5, PERIOD = 8,
-    BOXES_MOST = 64
+    BOXES_MOST = 64, GAPS_UNIT = 32, GAPS_ROW = 128
 };
 
 /* ---- what can be ----------------------------------------------------------------------------- */
@@ -31,7 +31,7 @@ const Facts *body_facts(Kernel *k)
 /* Bytes between neighbours along each dimension but the last are whole units. */
 bool tma_strides_fit(const Facts *f, const Buffer *b)
 {
-    int64_t size = dtype_bits(b->type) / 8, known;
+    int64_t bits = dtype_bits(b->type), unit = 8 * (bits < 8 ? GAPS_UNIT : UNIT), known;
     const Expr *e;
     Modular m = {0, 1};
 
@@ -47,7 +47,7 @@ bool tma_strides_fit(const Facts *f, const Buffer *b)
             int64_t step = gcd_of(m.coef, m.base), other = gcd_of(n.coef, n.base);
             m = (Modular){0, step * other};
         }
-        if (m.coef * size % UNIT || m.base * size % UNIT)
+        if (m.coef * bits % unit || m.base * bits % unit)
             return false;
     }
     return true;
@@ -63,7 +63,29 @@ bool tma_has_address(const Buffer *b)
     return b == root || (!root->stride && dtype_bits(b->type) == dtype_bits(root->type));
 }
 
-static bool global_side(const Facts *f, const Region *r, const char **why)
+/* Does a load leave eight bytes free after each 16 elements of 4 bits? */
+static bool leaves_gaps(Kernel *k, const Stmt *t)
+{
+    const Region *r = t->u.tile.region;
+
+    return tma_is_asked(t) && r[SRC].buf->type == DT_E2M1 && r[DST].buf->type == DT_E2M1B &&
+           isa_fits(isa_find("tcgen05.mma"), k->machine);
+}
+
+/* Rows of 128 elements in 128 bytes, of a tensor with rows of whole 128s. */
+static bool gaps_fit(const Facts *f, const Region *global, const Region *shared, int span,
+                     const char **why)
+{
+    int last = global->buf->rank - 1;
+    Modular all = modular_of(f, global->buf->shape[last]), at = modular_of(f, global->at[last]);
+
+    *why = "4-bit elements in bytes come in whole rows of 128";
+    return span == LINE && region_extent_int(shared, shared->buf->rank - 1) % GAPS_ROW == 0 &&
+           all.coef % GAPS_ROW == 0 && all.base % GAPS_ROW == 0 && at.coef % GAPS_ROW == 0 &&
+           at.base % GAPS_ROW == 0;
+}
+
+static bool global_side(const Facts *f, const Region *r, bool gaps, const char **why)
 {
     const Buffer *b = r->buf;
 
@@ -75,16 +97,16 @@ static bool global_side(const Facts *f, const Region *r, const char **why)
         if (b->shape[d]->type != DT_I32) /* coordinates of a box are int32 */
             return false;
     *why = "elements of fewer than 8 bits";
-    if (dtype_bits(b->type) < 8 || b->type == DT_HANDLE)
+    if ((dtype_bits(b->type) < 8 && !gaps) || b->type == DT_HANDLE)
         return false;
     *why = "a stride of the tensor is not known to be a multiple of 16 bytes";
     if (!tma_strides_fit(f, b))
         return false;
     /* The hardware takes any other start of a row for an illegal instruction. */
     *why = "a row of the box is not known to start at a multiple of 16 bytes";
-    int64_t size = dtype_bits(b->type) / 8;
+    int64_t bits = dtype_bits(b->type), unit = 8 * UNIT;
     Modular at = modular_of(f, r->at[b->rank - 1]);
-    return at.coef * size % UNIT == 0 && at.base * size % UNIT == 0;
+    return at.coef * bits % unit == 0 && at.base * bits % unit == 0;
 }
 
 /* Bytes of the panels that a tile is to be stored in, 0: rows. */
@@ -220,13 +242,16 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
         shared->buf->view_of)
         return false;
     *why = "the element type changes on the way";
-    if (src->buf->type != dst->buf->type)
+    bool gaps = loads && leaves_gaps(k, t);
+    if (src->buf->type != dst->buf->type && !gaps)
         return false;
     *why = "what is outside of the tensor is not zero";
     if (loads && buffer_plan(k, src->buf)->safe)
         return false;
     const Facts *f = body_facts(k);
-    if (!global_side(f, global, why) ||
+    if (gaps && !gaps_fit(f, global, shared, panel_span(k, shared->buf), why))
+        return false;
+    if (!global_side(f, global, gaps, why) ||
         !tma_boxes_fit(shared, tma_is_asked(t) && is_slice(k, shared), why))
         return false;
     *why = "the slices have different shapes";
@@ -417,11 +442,12 @@ const Stmt *tma_announce(Kernel *k, const Stmt *t)
 {
     Ir *ir = k->ir;
     const Region *dst = &t->u.tile.region[DST];
+    DType type = t->u.tile.region[SRC].buf->type; /* the bytes that are read are counted */
     const Expr **arg = NEWN(ir->arena, const Expr *, 1);
     Region *r = NEW(ir->arena, Region);
 
     bool first = tma_at_first(k, t);
-    arg[0] = expr_int(ir, dtype_bytes(dst->buf->type, region_nelem(dst)) * (first ? 2 : 1));
+    arg[0] = expr_int(ir, dtype_bytes(type, region_nelem(dst)) * (first ? 2 : 1));
     *r = tma_barrier(ir, t);
     const Stmt *call =
         stmt_call(ir, t->span, tma_is_asked(t) ? INTRIN_EXPECT_BYTES : INTRIN_ARRIVE_BYTES, 1, arg,

@@ -35,6 +35,8 @@ static void put_map(Json *j, Arena *a, const TensorMap *m)
         json_int(j, NULL, m->box[d]);
     json_end(j, ']');
     json_int(j, "swizzle", m->swizzle);
+    if (m->gaps)
+        json_bool(j, "gaps", true);
     if (m->im2col) {
         json_array(j, "im2col");
         json_int(j, NULL, m->lower);
@@ -261,7 +263,7 @@ static void put_tensor_map(Emit *e, const TensorMap *m, int i)
                   m->step);
     emit_line(e, "if (tl_map(&tl_a%d, \"%s\", %s, %d, %d, %d, tl_dim%d, tl_stride%d, tl_box%d, "
               "%d, %s))", i,
-             buffer_root(m->buf)->name, address_text(e, m->buf), cuda_map_type(m->buf->type),
+             buffer_root(m->buf)->name, address_text(e, m->buf), cuda_map_type(m),
              dtype_bits(m->buf->type), m->rank, i, i, i,
              m->swizzle == 128 ? 3 : m->swizzle == 64 ? 2 : m->swizzle == 32 ? 1 : 0,
              m->im2col ? arena_printf(e->arena, "tl_walk%d", i) : "NULL");

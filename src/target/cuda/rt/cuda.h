@@ -114,7 +114,7 @@ const char *nvrtc_serialized(const char *log, size_t *n);
 
 /* ---- map.c: tensor maps ---------------------------------------------------------------------- */
 
-int cuda_map_type(DType t); /* CUtensorMapDataType of elements */
+int cuda_map_type(const TensorMap *m); /* CUtensorMapDataType of elements */
 bool cuda_map_shape(const TensorMap *m, const int64_t *values, MapShape *out, char *text,
                     size_t ntext);
 Status cuda_map_encode(const Gpu *g, const CudaMaps *by, const MapShape *s, DevicePtr at, void *out,

@@ -12,16 +12,26 @@ static const struct {
     {DT_F16, 6}, {DT_F32, 7}, {DT_F64, 8}, {DT_BF16, 9}, {DT_I32, 3}, {DT_I64, 5},
 };
 
-enum { BYTES_1 = 0, BYTES_2 = 1, BYTES_4 = 2, BYTES_8 = 4, PROMOTE_256 = 3 };
+enum { BYTES_1 = 0, BYTES_2 = 1, BYTES_4 = 2, BYTES_8 = 4, PROMOTE_256 = 3, GAPS = 14,
+       GAPS_ALIGN = 32, GAPS_ROW = 128 };
 
-int cuda_map_type(DType t)
+int cuda_map_type(const TensorMap *m)
 {
+    DType t = m->buf->type;
     int bits = dtype_bits(t);
 
+    if (m->gaps)
+        return GAPS;
     for (int i = 0; i < COUNT(type_table); i++)
         if (type_table[i].type == t)
             return type_table[i].code;
     return bits <= 8 ? BYTES_1 : bits == 16 ? BYTES_2 : bits == 32 ? BYTES_4 : BYTES_8;
+}
+
+/* Of addresses and strides. */
+static int align_of(const TensorMap *m)
+{
+    return m->gaps ? GAPS_ALIGN : TENSOR_ALIGN;
 }
 
 __attribute__((format(printf, 3, 4))) static bool refuse(char *text, size_t ntext, const char *fmt,
@@ -41,12 +51,12 @@ static bool take_stride(const TensorMap *m, int d, int64_t elements, MapShape *s
     int64_t bits = elements * dtype_bits(m->buf->type), nbytes = bits / 8;
 
     if (s->dim[d] == 1) /* nothing is reached over it: any legal number */
-        nbytes = (MAX(nbytes, 1) + TENSOR_ALIGN - 1) / TENSOR_ALIGN * TENSOR_ALIGN;
-    else if (bits % (8 * TENSOR_ALIGN) || nbytes <= 0)
+        nbytes = (MAX(nbytes, 1) + align_of(m) - 1) / align_of(m) * align_of(m);
+    else if (bits % (8 * align_of(m)) || nbytes <= 0)
         return refuse(text, ntext,
                       "argument '%s' has a stride of %lld bytes; this kernel needs multiples of %d "
                       "[argument-alignment]",
-                      name, (long long)nbytes, TENSOR_ALIGN);
+                      name, (long long)nbytes, align_of(m));
     if (nbytes >= (int64_t)1 << 40)
         return refuse(text, ntext,
                       "argument '%s' has a stride of %lld bytes; a GPU takes less than 2^40 "
@@ -60,9 +70,9 @@ bool cuda_map_shape(const TensorMap *m, const int64_t *values, MapShape *s, char
                     size_t ntext)
 {
     const char *name = buffer_root(m->buf)->name;
-    int bits = dtype_bits(m->buf->type), per = bits < 8 ? 8 / bits : 1;
+    int bits = dtype_bits(m->buf->type), per = bits < 8 && !m->gaps ? 8 / bits : 1;
 
-    *s = (MapShape){.map = m, .type = cuda_map_type(m->buf->type), .rank = (uint32_t)m->rank};
+    *s = (MapShape){.map = m, .type = cuda_map_type(m), .rank = (uint32_t)m->rank};
     BUG(m->rank < 1 || m->rank > 5, "a tensor map of rank %d", m->rank);
     for (int d = 0; d < m->rank; d++) {
         int64_t n = expr_eval(m->dim[d], values);
@@ -73,6 +83,10 @@ bool cuda_map_shape(const TensorMap *m, const int64_t *values, MapShape *s, char
                           "[argument-shape]",
                           name, (long long)n,
                           d == 0 && n % per ? "an even number" : "at most 2^32");
+        if (d == 0 && m->gaps && n % GAPS_ROW)
+            return refuse(text, ntext,
+                          "argument '%s' has a dimension of %lld; this kernel takes multiples of "
+                          "%d [argument-shape]", name, (long long)n, GAPS_ROW);
         s->dim[d] = (uint64_t)(d ? n : n / per);
         s->box[d] = (uint32_t)(d ? m->box[d] : m->box[d] / per);
     }
@@ -111,11 +125,11 @@ Status cuda_map_encode(const Gpu *g, const CudaMaps *by, const MapShape *s, Devi
     memset(out, 0, MAP_BYTES);
     if (s->empty)
         return STATUS_OK;
-    if (at % TENSOR_ALIGN) {
+    if (at % (DevicePtr)align_of(m)) {
         refuse(text, ntext,
                "argument '%s' starts at address 0x%llx; this kernel needs a multiple of %d bytes "
                "[argument-alignment]",
-               name, at, TENSOR_ALIGN);
+               name, at, align_of(m));
         return STATUS_USER;
     }
     if (m->im2col ? !by->im2col : !by->tiled) {

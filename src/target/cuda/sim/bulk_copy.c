@@ -40,7 +40,8 @@ static void take_box(Sim *m, const Stmt *s, Box *a)
         a->extent[i] = sim_int(m, match.extent[i]);
         n *= MAX(0, a->extent[i]);
     }
-    a->agent.bytes = dtype_bytes(a->dst.buf->type, n);
+    bool narrow = dtype_bits(a->src.buf->type) < dtype_bits(a->dst.buf->type);
+    a->agent.bytes = dtype_bytes((narrow ? a->src : a->dst).buf->type, n);
 }
 
 /* Where a filter's corner may lie along a side of n pixels: how many places. */

@@ -1,7 +1,8 @@
 /* map.c -- tensor maps: what the driver takes and what a bulk tensor copy does with it. */
 #include "target/cuda/twin/map.h"
 
-enum { BOX_MOST = 256, CHANNELS_MOST = 256, PIXELS_MOST = 1024, INVALID = 1 };
+enum { BOX_MOST = 256, CHANNELS_MOST = 256, PIXELS_MOST = 1024, INVALID = 1, GAPS = 14,
+       GAPS_ROW = 128, GROUP = 16 };
 
 /* CUtensorMapDataType */
 static const uint8_t type_bytes[] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
@@ -14,10 +15,16 @@ static int swizzle_bytes(int code)
 static bool take_shape(TwinMap *m, int type, uint32_t rank, void *address, const uint64_t *dim,
                        const uint64_t *stride, int swizzle)
 {
-    if (type < 0 || type >= COUNT(type_bytes) || rank < 1 || rank > 5 || (uintptr_t)address % 16)
+    bool gaps = type == GAPS;
+    uint64_t each = gaps ? 32 : 16;
+
+    if (type < 0 || (type >= COUNT(type_bytes) && !gaps) || rank < 1 || rank > 5 ||
+        (uintptr_t)address % each)
+        return false;
+    if (gaps && (dim[0] % GAPS_ROW || (swizzle != 0 && swizzle != 3)))
         return false;
     *m = (TwinMap){.at = (uint64_t)(uintptr_t)address, .mark = MAP_MARK, .rank = (uint8_t)rank,
-                   .size = type_bytes[type], .swizzle = (uint8_t)swizzle};
+                   .size = gaps ? 1 : type_bytes[type], .swizzle = (uint8_t)swizzle, .gaps = gaps};
     for (uint32_t d = 0; d < rank; d++) {
         if (dim[d] < 1 || dim[d] > (uint64_t)1 << 32)
             return false;
@@ -25,7 +32,7 @@ static bool take_shape(TwinMap *m, int type, uint32_t rank, void *address, const
         if (d == 0)
             continue;
         m->stride[d - 1] = stride[d - 1];
-        if (stride[d - 1] % 16 || stride[d - 1] >= (uint64_t)1 << 40)
+        if (stride[d - 1] % each || stride[d - 1] >= (uint64_t)1 << 40)
             return false;
     }
     return true;
@@ -34,6 +41,8 @@ static bool take_shape(TwinMap *m, int type, uint32_t rank, void *address, const
 static bool take_inner(const TwinMap *m)
 {
     uint32_t inner = (uint32_t)m->box[0] * m->size, span = (uint32_t)swizzle_bytes(m->swizzle);
+    if (m->gaps && (m->pixels || inner != GAPS_ROW))
+        return false;
     return inner % 16 == 0 && (span == 0 || inner <= span);
 }
 
@@ -95,7 +104,7 @@ static uint32_t elements(const TwinMap *m)
 
 uint32_t map_bytes(const TwinMap *m)
 {
-    return elements(m) * m->size;
+    return elements(m) * m->size / (m->gaps ? 2 : 1);
 }
 
 /* Units of 16 bytes change places by the bits of their address above the span. */
@@ -144,7 +153,8 @@ static unsigned char *element_at(const TwinMap *m, const int32_t *at, const uint
     for (int d = 0; d < m->rank; d++) {
         if (c[d] < 0 || c[d] > (int64_t)m->most[d])
             return NULL;
-        bytes += (uint64_t)c[d] * (d ? m->stride[d - 1] : m->size);
+        bytes += d ? (uint64_t)c[d] * m->stride[d - 1]
+                   : (uint64_t)c[0] * m->size / (m->gaps ? 2 : 1);
     }
     return (unsigned char *)(uintptr_t)(m->at + bytes);
 }
@@ -152,8 +162,9 @@ static unsigned char *element_at(const TwinMap *m, const int32_t *at, const uint
 void map_load(const TwinMap *m, const int32_t *at, const uint16_t *offset, unsigned char *shared,
               uint32_t address)
 {
-    for (uint32_t i = 0, n = elements(m); i < n; i++) {
-        uint32_t plain = address + i * m->size;
+    for (uint32_t i = 0, n = elements(m); i < n; i += m->gaps ? 2 : 1) {
+        uint32_t j = m->gaps ? i / GROUP * GROUP + i % GROUP / 2 : i; /* two in a byte */
+        uint32_t plain = address + j * m->size;
         unsigned char *to = shared + (int32_t)(swizzled(plain, m->swizzle) - address);
         const unsigned char *from = element_at(m, at, offset, i);
         if (from)
@@ -165,6 +176,8 @@ void map_load(const TwinMap *m, const int32_t *at, const uint16_t *offset, unsig
 
 void map_store(const TwinMap *m, const int32_t *at, const unsigned char *shared, uint32_t address)
 {
+    if (m->gaps)
+        twin_fail("a store to a tensor of 4-bit elements from bytes [twin-fault]");
     for (uint32_t i = 0, n = elements(m); i < n; i++) {
         uint32_t plain = address + i * m->size;
         unsigned char *to = element_at(m, at, NULL, i);

@@ -14,6 +14,7 @@ typedef struct {
     int16_t lower[2], upper[2];
     uint16_t mark;
     uint8_t rank, size, swizzle, pixels, step; /* size: bytes of an element */
+    uint8_t gaps; /* 16 elements of 4 bits in the first 8 of 16 bytes */
 } TwinMap;
 
 int map_encode_tiled(void *map, int type, uint32_t rank, void *address, const uint64_t *dim,

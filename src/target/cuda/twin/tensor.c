@@ -183,7 +183,7 @@ static const struct {
     {"f16", 0, DT_F16},     {"f16", 1, DT_BF16},    {"tf32", 2, DT_TF32}, {"f8f6f4", 0, DT_E4M3},
     {"f8f6f4", 1, DT_E5M2}, {"i8", 0, DT_U8},       {"i8", 1, DT_I8},
     {"mxf8f6f4", 0, DT_E4M3}, {"mxf8f6f4", 1, DT_E5M2}, {"mxf4", 1, DT_E2M1},
-    {"mxf4nvf4", 1, DT_E2M1},
+    {"mxf4nvf4", 1, DT_E2M1}, {"mxf8f6f4", 5, DT_E2M1B}, {"f8f6f4", 5, DT_E2M1B},
 };
 
 static DType operand_type(const TensorMma *p, uint32_t code)
@@ -259,10 +259,18 @@ static void read_tile(const TwinBlock *b, uint64_t d, DType t, int rows, int k, 
 {
     int each = MAX(8 / dtype_bits(t), 1), size = MAX(dtype_bits(t) / 8, 1); /* of one byte */
     uint32_t span = span_of(d);
+    bool gaps = t == DT_E2M1B; /* 16 of them are in the first 8 of 16 bytes */
 
+    if (gaps && transposed)
+        twin_fail("4-bit elements in bytes with k as rows [twin-meaning]");
+    if (gaps) {
+        t = DT_E2M1;
+        each = 2;
+    }
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < k; j++) {
-            uint32_t at = matrix_address(d, span, i, j / each, size, transposed);
+            int byte = gaps ? j / 16 * 16 + j % 16 / 2 : j / each;
+            uint32_t at = matrix_address(d, span, i, byte, size, transposed);
             to[i * k + j] = cell_at(t, shared_at(address_in(b, at), (uint32_t)size, "an MMA reads"),
                                     j % each);
         }

@@ -1,0 +1,43 @@
+# 4-bit elements beside 8-bit ones: 16 of them lie in 16 bytes of shared memory.  `by_threads`: refused, as only bulk copies leave the gaps.
+import tilelang
+import tilelang.language as T
+
+
+@tilelang.jit
+def product(M=256, N=64, K=256, bk=128, right=False, both=False, dtype="float8_e4m3fn", stages=2, by_threads=False):
+    narrow = (not right or both, right or both)
+    given = ["float4_e2m1fn" if n else dtype for n in narrow]
+    kept = ["float4_e2m1_unpacked" if n else dtype for n in narrow]
+
+    @T.prim_func
+    def main(A: T.Tensor((M, K), given[0]), B: T.Tensor((N, K), given[1]), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(M // 128, threads=128) as bx:
+            a = T.alloc_shared((stages, 128, bk), kept[0])
+            b = T.alloc_shared((stages, N, bk), kept[1])
+            sum = T.alloc_tmem([128, N], "float32")
+            own = T.alloc_fragment((128, N), "float32")
+            loaded = T.alloc_barrier([32] * stages)
+            free = T.alloc_barrier([1] * stages)
+            done = T.alloc_barrier([1])
+            tx = T.get_thread_binding()
+            if tx < 32:
+                for k in T.serial(K // bk):
+                    T.mbarrier_wait_parity(free[k % stages], (k // stages & 1) ^ 1)
+                    if by_threads:
+                        for i, j in T.Parallel(128, bk):
+                            a[k % stages, i, j] = A[bx * 128 + i, k * bk + j]
+                        T.fence_proxy_async()
+                    else:
+                        T.tma_copy(A[bx * 128:bx * 128 + 128, k * bk:k * bk + bk], a[k % stages, :, :], barrier=loaded[k % stages])
+                    T.tma_copy(B[0:N, k * bk:k * bk + bk], b[k % stages, :, :], barrier=loaded[k % stages])
+                    T.mbarrier_arrive(loaded[k % stages])
+            elif tx < 64:
+                for k in T.serial(K // bk):
+                    T.mbarrier_wait_parity(loaded[k % stages], k // stages & 1)
+                    T.tcgen05_gemm(a[k % stages, :, :], b[k % stages, :, :], sum, transpose_B=True, mbar=free[k % stages], clear_accum=k == 0)
+                T.tcgen05_mma_arrive(done)
+            T.mbarrier_wait_parity(done, 0)
+            T.copy(sum, own)
+            T.copy(own, C[bx * 128, 0])
+
+    return main
