@@ -2,6 +2,8 @@
 #ifndef TL_OVERLAP_H
 #define TL_OVERLAP_H
 
+#define TL_OVERLAP 2 /* of an entry: nothing was done, because tensors overlap */
+
 typedef struct {
     uintptr_t first, end; /* bytes */
     int written;

@@ -431,6 +431,7 @@ void tl_kernel_free(tl_kernel *k)
     if (!k)
         return;
     tl_kernel_free(k->unaligned);
+    tl_kernel_free(k->overlapping);
     built_free(&k->built);
     built_free(&k->twin);
     build_free(&k->build);

@@ -10,6 +10,13 @@
 
 /* ---- compile.c: the spine -------------------------------------------------------------------- */
 
+/* What becomes of calls whose tensors overlap, where a kernel takes them for apart. */
+typedef enum {
+    OVERLAP_LEFT,   /* the entry leaves them to a kernel that is made then (second.c) */
+    OVERLAP_BESIDE, /* a second kernel stands in the same text: nobody can make one later */
+    OVERLAP_TAKEN,  /* this is that second kernel */
+} Overlap;
+
 /* What to compile; everything in it outlives the Build. */
 typedef struct {
     const char *file;      /* name in messages */
@@ -27,6 +34,8 @@ typedef struct {
     const NameValue *configs;
     int nconfig;
     bool unaligned;        /* tensors may start anywhere */
+    Overlap overlap;
+    bool is_second;        /* made by second.c: it shows nothing of itself */
     bool check_each, check_text, werror, prove;
 } Request;
 
@@ -131,7 +140,10 @@ struct tl_kernel {
     uint8_t *use;
     const char *warnings;
     VEC(const char *) unused;
-    tl_kernel *unaligned; /* unaligned.c: the same for tensors that start anywhere; NULL: not yet */
+    /* second.c: the same for tensors that start anywhere, and that overlap; NULL: not yet */
+    tl_kernel *unaligned;
+    _Atomic(tl_kernel *) overlapping;
+    _Atomic int maker; /* the process in which a thread makes `overlapping`; 0: none */
 };
 
 /* Build and load the emitted text; throws STATUS_TOOL. */
@@ -155,6 +167,9 @@ typedef enum { RUN_THERE, RUN_SIMULATED, RUN_MEANING } RunHow;
 tl_status kernel_run(tl_kernel *k, const tl_tensor *args, int narg, RunHow how,
                      bool (*go_on)(void *), char *text, size_t ntext);
 
+/* run.c: runs it; gives the kernel that took the call, k or what second.c made for it.  Throws. */
+tl_kernel *kernel_that_runs(tl_kernel *k, const tl_tensor *args, int narg);
+
 /* api.c: tl_kernel_text into `a`; false: it could not be made. */
 bool kernel_say(tl_kernel *k, tl_text which, Arena *a, Str *out);
 /* launch.c: tl_kernel_launch with the message in `text`; *serial: 0, or for kernel_repeat. */
@@ -166,8 +181,9 @@ tl_status kernel_launch(tl_kernel *k, const tl_tensor *args, int narg, void *str
 bool kernel_repeat(tl_kernel *k, uint64_t serial, const uint64_t *address, void *stream,
                    tl_status *status, char *text, size_t ntext);
 
-/* unaligned.c: made by the first call that needs it, kept with k.  Throws. */
-tl_kernel *kernel_unaligned(tl_kernel *k);
+/* second.c: made by the first call that needs it, kept with k.  Throws. */
+tl_kernel *kernel_unaligned(tl_kernel *k);   /* the caller holds k's lock, or has k alone */
+tl_kernel *kernel_overlapping(tl_kernel *k); /* by any thread that does not hold it */
 /* twin.c: the emitted text on the host; throws */
 void run_twin(tl_kernel *k, const SimArg *args, int narg);
 typedef struct {

@@ -70,6 +70,7 @@ static void write_level(const Part *p)
 
     r.dump = r.dump_dir = NULL;
     r.check_each = false;
+    r.overlap = OVERLAP_BESIDE; /* there is no compiler where it runs */
     r.file =
         strrchr(r.file, '/') ? strrchr(r.file, '/') + 1 : r.file; /* messages name no folders */
     r.spec = *b->spec;

@@ -195,6 +195,7 @@ static void aim(Build *b, const Request *r)
         k->cuts_float32 = cuts_float32(b->func, &r->spec);
         k->scratch = b->scratch;
     }
+    b->func->may_overlap = r->overlap == OVERLAP_TAKEN;
     b->ir->mechs = r->spec.target->mechs;
     config_tell(b->func, machine);
     mark_written(b->func);
@@ -203,13 +204,21 @@ static void aim(Build *b, const Request *r)
     b->tile = func_copy(b->func);
 }
 
-/* A kernel that took tensors for apart has a second one beside it, for calls that pass a tensor it
- * writes twice.  It is not shown, and has nothing to say that the first has not said. */
+/* Of a dump from between passes no second one can be made. */
+static bool is_whole(const Request *r)
+{
+    return !r->stop_after && (!r->from || !strcmp(r->from, pass_table[0].name));
+}
+
+/* A kernel that took tensors for apart has a second one, for calls that pass a tensor it writes
+ * twice. */
 static bool needs_second(const Func *f)
 {
     bool relies = false, writes = false;
     int ntensor = 0;
 
+    if (f->may_overlap)
+        return false;
     for (int i = 0; i < f->params.n; i++) {
         writes |= f->params.at[i].written;
         ntensor += f->params.at[i].buf != NULL;
@@ -219,6 +228,7 @@ static bool needs_second(const Func *f)
     return relies && writes && ntensor > 1;
 }
 
+/* Beside it: it is not shown, and has nothing to say that the first has not said. */
 static void lower_second(Build *b, const Request *r)
 {
     PassOptions o = {.skip = pass_set(b->scratch, r->skip, true), .from = -1, .stop_after = -1};
@@ -278,7 +288,7 @@ static void lower(Build *b, const Request *r)
 {
     PassOptions o = pass_options(b, r);
 
-    if (config_on(b->func, CONFIG_enable_dump_ir)) {
+    if (config_on(b->func, CONFIG_enable_dump_ir) && !r->is_second) {
         const char *folder = config_text(b->func, CONFIG_dump_ir_path);
         o.dump = ~(uint64_t)0;
         o.dump_dir = folder ? folder : "dump_ir";
@@ -296,8 +306,11 @@ static void lower(Build *b, const Request *r)
         o.check = checker_see;
     }
     pass_run_all(b->func, &o);
-    if (!r->stop_after && !r->from && needs_second(b->func))
-        lower_second(b, r);
+    if (is_whole(r) && needs_second(b->func)) {
+        b->func->leaves_overlap = r->overlap == OVERLAP_LEFT;
+        if (r->overlap == OVERLAP_BESIDE)
+            lower_second(b, r);
+    }
     if (r->prove && !r->stop_after && !r->from)
         lower_unguarded(b, r);
 }

@@ -581,6 +581,9 @@ static void sample_work(void *arg)
                       "wants a machine that the code is for [not-profiled]", f->name, rt->emulator);
     if (!rt->sample)
         recover_throw(STATUS_USER, "'%s' has no code that runs here [not-profiled]", f->name);
+    if (kernel_that_runs(q->k, q->args, q->narg) != q->k)
+        recover_throw(STATUS_USER, "tensors of the call overlap, and another kernel takes it than "
+                      "the one of '%s' that is shown; make a copy [not-profiled]", f->name);
     q->status = (tl_status)rt->sample(a, f, &q->k->built.module, run_again, q, &s);
     if (q->status == TL_OK)
         profile_tell(q->k, &s, a, q->out);

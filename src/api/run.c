@@ -27,6 +27,7 @@ typedef struct {
     const tl_debugger *debugger;
     SimDebugger watch;
     bool (*go_on)(void *);
+    bool overlaps; /* nothing was done: the call is for another kernel */
     const char *answer;
     char text[TEXT_BYTES];
 } RunCall;
@@ -134,7 +135,7 @@ static Status run_loaded(RunCall *q, Binding1 *b, SimArg *args)
     tl_kernel *k = q->k;
     Run run = {.args = args, .narg = q->n, .b = b, .use = k->use, .workers = k->workers,
                .timing = q->seconds ? &q->how : NULL, .seconds = q->seconds, .text = q->text,
-               .ntext = sizeof q->text};
+               .ntext = sizeof q->text, .overlaps = &q->overlaps};
     Recover r;
 
     if (recover_open(&r) == 0) {
@@ -212,21 +213,19 @@ static void run_bound(RunCall *q, Binding1 *b, SimArg *args)
     pthread_mutex_unlock(&k->lock);
     if (s == STATUS_OK && !shares)
         s = run_loaded(q, b, args);
+    if (q->overlaps)
+        return;
     if (s == STATUS_USER)
         show_failed(q);
     if (s != STATUS_OK)
         recover_throw(s, "%s", q->text);
 }
 
-static void run_work(void *arg)
+static void run_by(RunCall *q)
 {
-    RunCall *q = arg;
     Func *f = q->k->build.tile;
     int np = f->params.n, nv = q->k->narrow_vars, nd = f->dims.n;
 
-    if (q->how.warmup < 0 || q->how.reps < 0)
-        recover_throw(STATUS_USER, "%d runs after %d others [argument-count]", q->how.reps,
-                      q->how.warmup);
     if (np + nd + nv < ROOM && np <= 32) {
         SimArg args[33];
         void *tensor[33];
@@ -248,6 +247,28 @@ static void run_work(void *arg)
     arena_free(a);
     if (r.status != STATUS_OK)
         recover_throw(r.status, "%s", r.text);
+}
+
+static void run_work(void *arg)
+{
+    RunCall *q = arg;
+
+    if (q->how.warmup < 0 || q->how.reps < 0)
+        recover_throw(STATUS_USER, "%d runs after %d others [argument-count]", q->how.reps,
+                      q->how.warmup);
+    run_by(q);
+    if (!q->overlaps)
+        return;
+    q->k = kernel_overlapping(q->k);
+    q->overlaps = false;
+    run_by(q);
+}
+
+tl_kernel *kernel_that_runs(tl_kernel *k, const tl_tensor *args, int narg)
+{
+    RunCall q = {.k = k, .tensors = args, .n = narg};
+    run_work(&q);
+    return q.k;
 }
 
 tl_status tl_kernel_run(tl_kernel *k, const tl_tensor *args, int narg)

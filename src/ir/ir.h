@@ -885,7 +885,8 @@ struct Func {
     bool proves;          /* somebody wants to know what is known of accesses */
     struct Func *unguarded; /* where `proves`: lowered without guards, to tell what they cost */
     bool may_overlap;     /* tensors of a call may share memory with one that is written */
-    struct Func *overlapping; /* lowered for such calls; NULL: this one is right for them too */
+    bool leaves_overlap;  /* such calls are left to a kernel of another text */
+    struct Func *overlapping; /* lowered for such calls, in the same text; NULL: none is */
 };
 
 Func *func_new(Ir *ir, const char *name, Span at);

@@ -42,6 +42,7 @@ typedef struct Rt {
     int (*failed)(void *ctx);
 } Rt;
 typedef int Entry(void *const *tensor, const int64_t *value, const Rt *rt);
+enum { ENTRY_OVERLAP = 2 }; /* TL_OVERLAP of device/cpu/overlap.h */
 
 /* Emitted text that became machine code. */
 typedef struct {
@@ -127,6 +128,7 @@ typedef struct {
     double *seconds;      /* one entry per repetition, of the kernels alone */
     char *text;           /* of what failed */
     size_t ntext;
+    bool *overlaps;       /* of a Func that leaves_overlap: set, and nothing done, where they do */
 } Run;
 
 /* ---- device.c, launch.c, gputime.c: on a device with a driver -------------------------------- */

@@ -1,9 +1,15 @@
 """Calls whose tensors share memory give what a GPU gives."""
 
+import ctypes
+import os
+import pathlib
+import tempfile
+import threading
+
 import numpy as np
 import tilelang
 import tilelang.language as T
-from check import near, raises
+from check import near, raises, settings
 
 CPUS = ("cpu", "cpu -mcpu=x86-64-v3")
 ALL = CPUS + ("sim -arch=sm_80", "sim -arch=sm_90a")
@@ -203,3 +209,67 @@ def test_views_that_start_apart():
         want = memory[:8] * 2
         tilelang.compile(first, target=target)(memory[:n], memory[8:], 8)
         near(memory[8:16], want)
+
+
+def made(folder):
+    """Kernels that the compiler made into a cache."""
+    return sorted(str(p) for p in pathlib.Path(folder).rglob("kernel.so"))
+
+
+def test_the_second_kernel_is_made_when_a_call_needs_it():
+    n = 64
+    a, b = randn(n, n), randn(n, n, seed=1)
+    with tempfile.TemporaryDirectory() as folder, settings(TILELANG_CACHE_DIR=folder):
+        k = tilelang.compile(product(n), target="cpu")
+        assert "tl_entry_overlap" not in k.get_kernel_source() and "return TL_OVERLAP;" in k.get_kernel_source()
+        out = np.zeros_like(a)
+        k(a, b, out)
+        near(out, a @ b)
+        assert len(made(folder)) == 1, made(folder)
+        for _ in range(2):
+            x = a.copy()
+            k(x, b, x)
+            near(x, a @ b)
+            assert len(made(folder)) == 2, made(folder)
+        before = [os.stat(p).st_mtime_ns for p in made(folder)]
+        again, x = tilelang.compile(product(n), target="cpu"), a.copy()
+        again(x, b, x)
+        near(x, a @ b)
+        assert [os.stat(p).st_mtime_ns for p in made(folder)] == before
+
+
+def test_several_threads_need_it_at_once():
+    n = 64
+    a, b = randn(n, n), randn(n, n, seed=1)
+    with tempfile.TemporaryDirectory() as folder, settings(TILELANG_CACHE_DIR=folder):
+        k = tilelang.compile(product(n), target="cpu")
+        xs = [a.copy() for _ in range(6)]
+        outs = [np.zeros_like(a) for _ in range(6)]
+
+        def work(i):
+            k(xs[i], b, xs[i])
+            k(a, b, outs[i])
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(6)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        for x in xs + outs:
+            near(x, a @ b)
+        assert len(made(folder)) == 2, made(folder)
+
+
+def test_a_bundle_has_both():
+    n = 64
+    a, b = randn(n, n), randn(n, n, seed=1)
+    k = tilelang.compile(product(n), target="cpu")
+    with tempfile.TemporaryDirectory() as folder:
+        k.export_library(folder + "/one")
+        (library,) = pathlib.Path(folder, "one").glob("lib*.so")
+        call = getattr(ctypes.CDLL(str(library)), library.stem[3:])
+        at = lambda t: ctypes.c_void_p(t.ctypes.data)
+        x, y, out = a.copy(), b.copy(), np.zeros_like(a)
+        assert call(at(x), at(b), at(x)) == 0 and call(at(a), at(y), at(y)) == 0 and call(at(a), at(b), at(out)) == 0
+        for got in (x, y, out):
+            near(got, a @ b)

@@ -536,7 +536,7 @@ static void emit_extents(Emit *e, const Expr *const *list, int n)
     str_puts(e->out, n ? "}, " : "0}, ");
 }
 
-/* Calls whose tensors overlap take the other entry. */
+/* Calls whose tensors overlap take the other entry, or are left to who made the call. */
 static void emit_overlap_test(Emit *e)
 {
     Func *f = e->func;
@@ -559,7 +559,8 @@ static void emit_overlap_test(Emit *e)
     }
     emit_line(e, "};");
     emit_line(e, "if (tl_spans_overlap(tl_spans, %d))", n);
-    emit_line(e, "    return tl_entry_overlap(tl_tensor, tl_value, tl_rt_);");
+    emit_line(e, f->overlapping ? "    return tl_entry_overlap(tl_tensor, tl_value, tl_rt_);"
+                                : "    return TL_OVERLAP; /* another kernel is for that */");
 }
 
 /* Code for another length gives wrong numbers, not a signal. */
@@ -574,7 +575,7 @@ static void emit_length_test(Emit *e)
     emit_line(e, "}");
 }
 
-static void emit_host(Emit *e)
+static void emit_host(Emit *e, bool second)
 {
     Func *f = e->func;
 
@@ -582,16 +583,16 @@ static void emit_host(Emit *e)
     cpu_of(e)->leave = "return 1;";
     e->facts = facts_new(e->ir);
     emit_line(e, "%s(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)",
-              f->may_overlap ? "static int tl_entry_overlap" : "int tl_entry");
+              second ? "static int tl_entry_overlap" : "int tl_entry");
     emit_line(e, "{");
     e->indent++;
     emit_line(e, "void *tl_work[%d] = {0};", MAX(f->workspaces.n, 1));
     emit_line(e, "const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};");
     emit_line(e, "const tl_frame *const tl_f = &tl_fr; (void)tl_f;");
-    if (e->spec->is_arm && e->spec->vector_bytes > 16 && !f->may_overlap)
+    if (e->spec->is_arm && e->spec->vector_bytes > 16 && !second)
         emit_length_test(e);
     emit_values(e);
-    if (f->overlapping)
+    if (f->overlapping || f->leaves_overlap)
         emit_overlap_test(e);
     emit_workspaces(e);
     emit_stmt(e, f->body);
@@ -633,15 +634,15 @@ static void need_parts(Cpu *c)
     c->part[PART_TILE] |= c->part[PART_GEMM];
 }
 
-static void emit_func(Emit *e, Func *f)
+static void emit_func(Emit *e, Func *f, bool second)
 {
     e->func = f;
     for (int i = 0; i < f->kernels.n; i++)
         emit_kernel(e, f->kernels.at[i]);
     if (f->overlapping)
-        emit_func(e, f->overlapping);
+        emit_func(e, f->overlapping, true);
     e->func = f;
-    emit_host(e);
+    emit_host(e, second);
 }
 
 void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
@@ -664,7 +665,7 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
     name_reserve(c.e.names, "index");
     name_reserve(c.e.names, "signal");
     c.part[PART_ABI] = true;
-    emit_func(&c.e, f);
+    emit_func(&c.e, f, false);
 
     str_printf(out, "/* %s, made by tilelang for %s */\n", f->name, spec->text);
     str_printf(out, "#define TL_VECTOR_BYTES %d\n", spec->vector_bytes);

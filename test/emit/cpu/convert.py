@@ -36,45 +36,6 @@ def convert(N=100):
 #     }
 # }
 #
-# static void main_kernel_overlap(void *tl_arg, int64_t tl_block, char *tl_scratch)
-# {
-#     const tl_frame *const tl_f = tl_arg;
-#     (void)tl_scratch; (void)tl_block;
-#     uint16_t *const X = tl_f->tensor[0]; (void)X;
-#     uint8_t *const Y = tl_f->tensor[1]; (void)Y;
-#     int8_t *const Z = tl_f->tensor[2]; (void)Z;
-#     const int64_t tl_gx = 1; (void)tl_gx;
-#     const int32_t bx = (int32_t)(tl_block); (void)bx;
-#     float f_2[100] TL_ALIGN; (void)f_2;
-#     // T.copy(X, f)  convert.py:12
-#     #pragma GCC ivdep
-#     for (int32_t i_1 = 0; i_1 < 100; i_1++) {
-#         f_2[i_1] = tl_f16_to_f32(X[i_1]);
-#     }
-#     // T.copy(f, Y)  convert.py:13
-#     #pragma GCC ivdep
-#     for (int32_t i_2 = 0; i_2 < 100; i_2++) {
-#         Y[i_2] = tl_f32_to_e4m3fn(f_2[i_2]);
-#     }
-#     // T.copy(f, Z)  convert.py:14
-#     #pragma GCC ivdep
-#     for (int32_t i_3 = 0; i_3 < 100; i_3++) {
-#         tl_store_nibble(Z, i_3, tl_f32_to_int4(f_2[i_3]));
-#     }
-# }
-#
-# static int tl_entry_overlap(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
-# {
-#     void *tl_work[1] = {0};
-#     const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};
-#     const tl_frame *const tl_f = &tl_fr; (void)tl_f;
-#     {
-#         const int64_t tl_n = tl_max_i64(1, 0);
-#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel_overlap, &tl_fr, 448);
-#         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
-#     }
-#     return 0;
-# }
 # int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
 # {
 #     void *tl_work[1] = {0};
@@ -86,7 +47,7 @@ def convert(N=100):
 #         tl_span_of(tl_tensor[2], 4, 1, (const int64_t[]){100}, 0, 1),
 #     };
 #     if (tl_spans_overlap(tl_spans, 3))
-#         return tl_entry_overlap(tl_tensor, tl_value, tl_rt_);
+#         return TL_OVERLAP; /* another kernel is for that */
 #     {
 #         const int64_t tl_n = tl_max_i64(1, 0);
 #         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 0);

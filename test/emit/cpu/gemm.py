@@ -57,60 +57,6 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     }
 # }
 #
-# static void main_kernel_overlap(void *tl_arg, int64_t tl_block, char *tl_scratch)
-# {
-#     const tl_frame *const tl_f = tl_arg;
-#     (void)tl_scratch; (void)tl_block;
-#     float *const A = tl_f->tensor[0]; (void)A;
-#     float *const B = tl_f->tensor[1]; (void)B;
-#     float *const C = tl_f->tensor[2]; (void)C;
-#     const int64_t tl_gx = 2; (void)tl_gx;
-#     const int64_t tl_gy = 2; (void)tl_gy;
-#     const int32_t bx = (int32_t)(tl_block / tl_gy); (void)bx;
-#     const int32_t by = (int32_t)(tl_block % tl_gy); (void)by;
-#     float *const a = (float *)(tl_scratch + 49408); (void)a;
-#     float *const s = (float *)(tl_scratch + 53504); (void)s;
-#     float *const c = (float *)(tl_scratch + 57600); (void)c;
-#     uint8_t *const pack_1 = (uint8_t *)(tl_scratch + 0); (void)pack_1;
-#     for (int32_t k = 0; k < 2; k++) {
-#         // T.copy(A[by * b, k * b], a)  gemm.py:23
-#         for (int32_t i_1 = 0; i_1 < 32; i_1++) {
-#             #pragma GCC ivdep
-#             for (int32_t j_1 = 0; j_1 < 32; j_1++) {
-#                 a[i_1 * 32 + j_1] = A[by * 2048 + k * 32 + i_1 * 64 + j_1];
-#             }
-#         }
-#         // T.copy(B[k * b, bx * b], s)  gemm.py:27
-#         for (int32_t i_2 = 0; i_2 < 32; i_2++) {
-#             #pragma GCC ivdep
-#             for (int32_t j_2 = 0; j_2 < 32; j_2++) {
-#                 s[i_2 * 32 + j_2] = B[bx * 32 + k * 2048 + i_2 * 64 + j_2];
-#             }
-#         }
-#         // T.gemm(a, s, c, transpose_A=ta, transpose_B=tb)  gemm.py:28
-#         tl_tile_float32_float32_float32(32, 32, 32, &a[0LL], 32LL, 1LL, &s[0LL], 32LL, 1LL, &c[0LL], 32LL, (!(k == 0)), 0, (char *)pack_1);
-#     }
-#     // T.copy(c, C[by * b, bx * b])  gemm.py:29
-#     for (int32_t i_3 = 0; i_3 < 32; i_3++) {
-#         #pragma GCC ivdep
-#         for (int32_t j_3 = 0; j_3 < 32; j_3++) {
-#             C[bx * 32 + by * 2048 + i_3 * 64 + j_3] = c[i_3 * 32 + j_3];
-#         }
-#     }
-# }
-#
-# static int tl_entry_overlap(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
-# {
-#     void *tl_work[1] = {0};
-#     const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};
-#     const tl_frame *const tl_f = &tl_fr; (void)tl_f;
-#     {
-#         const int64_t tl_n = tl_max_i64(2, 0) * tl_max_i64(2, 0);
-#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel_overlap, &tl_fr, 61696);
-#         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
-#     }
-#     return 0;
-# }
 # int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
 # {
 #     void *tl_work[1] = {0};
@@ -122,7 +68,7 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #         tl_span_of(tl_tensor[2], 32, 2, (const int64_t[]){64, 64}, 0, 1),
 #     };
 #     if (tl_spans_overlap(tl_spans, 3))
-#         return tl_entry_overlap(tl_tensor, tl_value, tl_rt_);
+#         return TL_OVERLAP; /* another kernel is for that */
 #     {
 #         const int64_t tl_n = tl_max_i64(2, 0) * tl_max_i64(2, 0);
 #         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 53504);

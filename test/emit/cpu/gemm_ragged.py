@@ -75,94 +75,6 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #     }
 # }
 #
-# static void main_kernel_overlap(void *tl_arg, int64_t tl_block, char *tl_scratch)
-# {
-#     const tl_frame *const tl_f = tl_arg;
-#     (void)tl_scratch; (void)tl_block;
-#     uint16_t *const A = tl_f->tensor[0]; (void)A;
-#     uint16_t *const B = tl_f->tensor[1]; (void)B;
-#     float *const C = tl_f->tensor[2]; (void)C;
-#     const int64_t tl_gx = 2; (void)tl_gx;
-#     const int64_t tl_gy = 2; (void)tl_gy;
-#     const int32_t bx = (int32_t)(tl_block / tl_gy); (void)bx;
-#     const int32_t by = (int32_t)(tl_block % tl_gy); (void)by;
-#     uint16_t a[1024] TL_ALIGN; (void)a;
-#     uint16_t s[1024] TL_ALIGN; (void)s;
-#     float *const c = (float *)(tl_scratch + 49408); (void)c;
-#     uint8_t *const pack_1 = (uint8_t *)(tl_scratch + 0); (void)pack_1;
-#     for (int32_t k = 0; k < 3; k++) {
-#         // T.copy(A[by * b, k * b], a)  gemm_ragged.py:23
-#         if (by >= 1 || k >= 2) {
-#             for (int32_t i_1 = 0; i_1 < 32; i_1++) {
-#                 #pragma GCC ivdep
-#                 for (int32_t j_1 = 0; j_1 < 32; j_1++) {
-#                     a[i_1 * 32 + j_1] = tl_f32_to_bf16(0.0f);
-#                 }
-#             }
-#         }
-#         {
-#             const int32_t i_2_end = tl_min_i32(50 - by * 32, 32);
-#             for (int32_t i_2 = 0; i_2 < i_2_end; i_2++) {
-#                 {
-#                     const int32_t j_2_end = tl_min_i32(70 - k * 32, 32);
-#                     #pragma GCC ivdep
-#                     for (int32_t j_2 = 0; j_2 < j_2_end; j_2++) {
-#                         a[i_2 * 32 + j_2] = A[by * 2240 + k * 32 + i_2 * 70 + j_2];
-#                     }
-#                 }
-#             }
-#         }
-#         // T.copy(B[bx * b, k * b], s)  gemm_ragged.py:25
-#         if (bx >= 1 || k >= 2) {
-#             for (int32_t i_3 = 0; i_3 < 32; i_3++) {
-#                 #pragma GCC ivdep
-#                 for (int32_t j_3 = 0; j_3 < 32; j_3++) {
-#                     s[i_3 * 32 + j_3] = tl_f32_to_bf16(0.0f);
-#                 }
-#             }
-#         }
-#         {
-#             const int32_t i_4_end = tl_min_i32(60 - bx * 32, 32);
-#             for (int32_t i_4 = 0; i_4 < i_4_end; i_4++) {
-#                 {
-#                     const int32_t j_4_end = tl_min_i32(70 - k * 32, 32);
-#                     #pragma GCC ivdep
-#                     for (int32_t j_4 = 0; j_4 < j_4_end; j_4++) {
-#                         s[i_4 * 32 + j_4] = B[bx * 2240 + k * 32 + i_4 * 70 + j_4];
-#                     }
-#                 }
-#             }
-#         }
-#         // T.gemm(a, s, c, transpose_A=ta, transpose_B=tb)  gemm_ragged.py:28
-#         tl_tile_bfloat16_bfloat16_float32(32, 32, 32, &a[0LL], 32LL, 1LL, &s[0LL], 1LL, 32LL, &c[0LL], 32LL, (!(k == 0)), 0, (char *)pack_1);
-#     }
-#     // T.copy(c, C[by * b, bx * b])  gemm_ragged.py:29
-#     {
-#         const int32_t i_5_end = tl_min_i32(50 - by * 32, 32);
-#         for (int32_t i_5 = 0; i_5 < i_5_end; i_5++) {
-#             {
-#                 const int32_t j_5_end = tl_min_i32(60 - bx * 32, 32);
-#                 #pragma GCC ivdep
-#                 for (int32_t j_5 = 0; j_5 < j_5_end; j_5++) {
-#                     C[bx * 32 + by * 1920 + i_5 * 60 + j_5] = c[i_5 * 32 + j_5];
-#                 }
-#             }
-#         }
-#     }
-# }
-#
-# static int tl_entry_overlap(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
-# {
-#     void *tl_work[1] = {0};
-#     const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};
-#     const tl_frame *const tl_f = &tl_fr; (void)tl_f;
-#     {
-#         const int64_t tl_n = tl_max_i64(2, 0) * tl_max_i64(2, 0);
-#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel_overlap, &tl_fr, 57600);
-#         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
-#     }
-#     return 0;
-# }
 # int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
 # {
 #     void *tl_work[1] = {0};
@@ -174,7 +86,7 @@ def gemm(M=64, N=64, K=64, b=32, dtype="float32", accum="float32", ta=False, tb=
 #         tl_span_of(tl_tensor[2], 32, 2, (const int64_t[]){50, 60}, 0, 1),
 #     };
 #     if (tl_spans_overlap(tl_spans, 3))
-#         return tl_entry_overlap(tl_tensor, tl_value, tl_rt_);
+#         return TL_OVERLAP; /* another kernel is for that */
 #     {
 #         const int64_t tl_n = tl_max_i64(2, 0) * tl_max_i64(2, 0);
 #         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 53504);

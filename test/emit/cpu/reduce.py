@@ -71,102 +71,6 @@ def reduce(M=16, N=24):
 #     }
 # }
 #
-# static void main_kernel_overlap(void *tl_arg, int64_t tl_block, char *tl_scratch)
-# {
-#     const tl_frame *const tl_f = tl_arg;
-#     (void)tl_scratch; (void)tl_block;
-#     float *const X = tl_f->tensor[0]; (void)X;
-#     float *const Y = tl_f->tensor[1]; (void)Y;
-#     float *const Z = tl_f->tensor[2]; (void)Z;
-#     const int64_t tl_gx = 1; (void)tl_gx;
-#     const int32_t bx = (int32_t)(tl_block); (void)bx;
-#     float x_2[384] TL_ALIGN; (void)x_2;
-#     float y[16] TL_ALIGN; (void)y;
-#     float z[24] TL_ALIGN; (void)z;
-#     float acc_1 = 0; (void)acc_1;
-#     // T.copy(X, x)  reduce.py:14
-#     for (int32_t i_4 = 0; i_4 < 16; i_4++) {
-#         #pragma GCC ivdep
-#         for (int32_t j_1 = 0; j_1 < 24; j_1++) {
-#             x_2[i_4 * 24 + j_1] = X[i_4 * 24 + j_1];
-#         }
-#     }
-#     // T.reduce_sum(x, y, dim=1)  reduce.py:15
-#     for (int32_t i_5 = 0; i_5 < 16; i_5++) {
-#         acc_1 = 0.0f;
-#         {
-#             int32_t r_at = 0;
-#             const int32_t r_end = r_at + 24;
-#             tl_v acc_1_v0 = {0};
-#             tl_v acc_1_v1 = {0};
-#             tl_v acc_1_v2 = {0};
-#             tl_v acc_1_v3 = {0};
-#             for (; r_at <= r_end - 4 * TL_LANES; r_at += 4 * TL_LANES) {
-#                 {
-#                     const int32_t r = r_at + 0 * TL_LANES;
-#                     acc_1_v0 += tl_vload(&x_2[i_5 * 24 + r]);
-#                 }
-#                 {
-#                     const int32_t r = r_at + 1 * TL_LANES;
-#                     acc_1_v1 += tl_vload(&x_2[i_5 * 24 + r]);
-#                 }
-#                 {
-#                     const int32_t r = r_at + 2 * TL_LANES;
-#                     acc_1_v2 += tl_vload(&x_2[i_5 * 24 + r]);
-#                 }
-#                 {
-#                     const int32_t r = r_at + 3 * TL_LANES;
-#                     acc_1_v3 += tl_vload(&x_2[i_5 * 24 + r]);
-#                 }
-#             }
-#             for (; r_at <= r_end - 1 * TL_LANES; r_at += 1 * TL_LANES) {
-#                 {
-#                     const int32_t r = r_at + 0 * TL_LANES;
-#                     acc_1_v0 += tl_vload(&x_2[i_5 * 24 + r]);
-#                 }
-#             }
-#             acc_1_v0 += acc_1_v2;
-#             acc_1_v1 += acc_1_v3;
-#             acc_1_v0 += acc_1_v1;
-#             acc_1 += tl_vsum(acc_1_v0);
-#         }
-#         y[i_5] = acc_1;
-#     }
-#     // T.reduce_max(x, z, dim=0)  reduce.py:16
-#     #pragma GCC ivdep
-#     for (int32_t i_6 = 0; i_6 < 24; i_6++) {
-#         z[i_6] = (-__builtin_inff());
-#     }
-#     for (int32_t r_1 = 0; r_1 < 16; r_1++) {
-#         #pragma GCC ivdep
-#         for (int32_t i_6 = 0; i_6 < 24; i_6++) {
-#             z[i_6] = tl_max_f32(z[i_6], x_2[i_6 + r_1 * 24]);
-#         }
-#     }
-#     // T.copy(y, Y)  reduce.py:17
-#     #pragma GCC ivdep
-#     for (int32_t i_7 = 0; i_7 < 16; i_7++) {
-#         Y[i_7] = y[i_7];
-#     }
-#     // T.copy(z, Z)  reduce.py:18
-#     #pragma GCC ivdep
-#     for (int32_t i_8 = 0; i_8 < 24; i_8++) {
-#         Z[i_8] = z[i_8];
-#     }
-# }
-#
-# static int tl_entry_overlap(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
-# {
-#     void *tl_work[1] = {0};
-#     const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};
-#     const tl_frame *const tl_f = &tl_fr; (void)tl_f;
-#     {
-#         const int64_t tl_n = tl_max_i64(1, 0);
-#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel_overlap, &tl_fr, 1728);
-#         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
-#     }
-#     return 0;
-# }
 # int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
 # {
 #     void *tl_work[1] = {0};
@@ -178,7 +82,7 @@ def reduce(M=16, N=24):
 #         tl_span_of(tl_tensor[2], 32, 1, (const int64_t[]){24}, 0, 1),
 #     };
 #     if (tl_spans_overlap(tl_spans, 3))
-#         return tl_entry_overlap(tl_tensor, tl_value, tl_rt_);
+#         return TL_OVERLAP; /* another kernel is for that */
 #     {
 #         const int64_t tl_n = tl_max_i64(1, 0);
 #         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 192);

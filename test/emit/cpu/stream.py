@@ -100,110 +100,6 @@ def scale(M=1048576, N=4100):
 #     tl_vfence();
 # }
 #
-# static void main_kernel_overlap(void *tl_arg, int64_t tl_block, char *tl_scratch)
-# {
-#     const tl_frame *const tl_f = tl_arg;
-#     (void)tl_scratch; (void)tl_block;
-#     float *const X = tl_f->tensor[0]; (void)X;
-#     float *const Y = tl_f->tensor[1]; (void)Y;
-#     const int64_t tl_gx = 1048576; (void)tl_gx;
-#     const int32_t bx = (int32_t)(tl_block); (void)bx;
-#     float *const x_2 = (float *)(tl_scratch + 0); (void)x_2;
-#     float top[1] TL_ALIGN; (void)top;
-#     float acc_1 = 0; (void)acc_1;
-#     // T.copy(X[bx, 0], x)  stream.py:13
-#     #pragma GCC ivdep
-#     for (int32_t i_1 = 0; i_1 < 4100; i_1++) {
-#         x_2[i_1] = X[(int64_t)bx * 4100 + i_1];
-#     }
-#     // T.reduce_max(x, top, dim=0)  stream.py:14
-#     acc_1 = (-__builtin_inff());
-#     {
-#         int32_t r_at = 0;
-#         const int32_t r_end = r_at + 4100;
-#         tl_v acc_1_v0 = tl_vsplat(acc_1);
-#         tl_v acc_1_v1 = tl_vsplat(acc_1);
-#         tl_v acc_1_v2 = tl_vsplat(acc_1);
-#         tl_v acc_1_v3 = tl_vsplat(acc_1);
-#         for (; r_at <= r_end - 4 * TL_LANES; r_at += 4 * TL_LANES) {
-#             {
-#                 const int32_t r = r_at + 0 * TL_LANES;
-#                 acc_1_v0 = tl_vabove(tl_vload(&x_2[r]), acc_1_v0);
-#             }
-#             {
-#                 const int32_t r = r_at + 1 * TL_LANES;
-#                 acc_1_v1 = tl_vabove(tl_vload(&x_2[r]), acc_1_v1);
-#             }
-#             {
-#                 const int32_t r = r_at + 2 * TL_LANES;
-#                 acc_1_v2 = tl_vabove(tl_vload(&x_2[r]), acc_1_v2);
-#             }
-#             {
-#                 const int32_t r = r_at + 3 * TL_LANES;
-#                 acc_1_v3 = tl_vabove(tl_vload(&x_2[r]), acc_1_v3);
-#             }
-#         }
-#         acc_1_v0 = tl_vabove(acc_1_v0, acc_1_v2);
-#         acc_1_v1 = tl_vabove(acc_1_v1, acc_1_v3);
-#         acc_1_v0 = tl_vabove(acc_1_v0, acc_1_v1);
-#         acc_1 = tl_vhighest(acc_1_v0);
-#         for (; r_at < r_end; r_at++) {
-#             const int32_t r = r_at;
-#             { float tl_x = x_2[r]; acc_1 = tl_x > acc_1 ? tl_x : acc_1; }
-#         }
-#     }
-#     top[0] = acc_1;
-#     const float top_2 = top[0];
-#     // for j in T.Parallel(N)  stream.py:15
-#     {
-#         int32_t j_at = 0;
-#         const int32_t j_end = j_at + 4100;
-#         for (; j_at <= j_end - 1 * TL_LANES; j_at += 1 * TL_LANES) {
-#             {
-#                 const int32_t j = j_at + 0 * TL_LANES;
-#                 tl_vstore(&x_2[j], tl_vexp2((tl_vload(&x_2[j]) - tl_vsplat(top_2))));
-#             }
-#         }
-#         for (; j_at < j_end; j_at++) {
-#             const int32_t j = j_at;
-#             x_2[j] = tl_exp2f(x_2[j] - top_2);
-#         }
-#     }
-#     // T.copy(x, Y[bx, 0])  stream.py:17
-#     {
-#         int32_t i_2_at = 0;
-#         const int32_t i_2_end = i_2_at + 4100;
-#         for (; i_2_at < i_2_end; i_2_at++) {
-#             const int32_t i_2 = i_2_at;
-#             if (!((uintptr_t)&Y[(int64_t)bx * 4100 + i_2] & (TL_VECTOR_BYTES - 1))) break;
-#             Y[(int64_t)bx * 4100 + i_2] = x_2[i_2];
-#         }
-#         for (; i_2_at <= i_2_end - 1 * TL_LANES; i_2_at += 1 * TL_LANES) {
-#             {
-#                 const int32_t i_2 = i_2_at + 0 * TL_LANES;
-#                 tl_vstream(&Y[(int64_t)bx * 4100 + i_2], tl_vload(&x_2[i_2]));
-#             }
-#         }
-#         for (; i_2_at < i_2_end; i_2_at++) {
-#             const int32_t i_2 = i_2_at;
-#             Y[(int64_t)bx * 4100 + i_2] = x_2[i_2];
-#         }
-#     }
-#     tl_vfence();
-# }
-#
-# static int tl_entry_overlap(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
-# {
-#     void *tl_work[1] = {0};
-#     const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};
-#     const tl_frame *const tl_f = &tl_fr; (void)tl_f;
-#     {
-#         const int64_t tl_n = tl_max_i64(1048576, 0);
-#         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel_overlap, &tl_fr, 16512);
-#         if (tl_rt_->failed(tl_rt_->ctx)) return 1;
-#     }
-#     return 0;
-# }
 # int tl_entry(void *const *tl_tensor, const int64_t *tl_value, const tl_rt *tl_rt_)
 # {
 #     void *tl_work[1] = {0};
@@ -214,7 +110,7 @@ def scale(M=1048576, N=4100):
 #         tl_span_of(tl_tensor[1], 32, 2, (const int64_t[]){1048576, 4100}, 0, 1),
 #     };
 #     if (tl_spans_overlap(tl_spans, 2))
-#         return tl_entry_overlap(tl_tensor, tl_value, tl_rt_);
+#         return TL_OVERLAP; /* another kernel is for that */
 #     {
 #         const int64_t tl_n = tl_max_i64(1048576, 0);
 #         tl_rt_->parallel(tl_rt_->ctx, tl_n, main_kernel, &tl_fr, 64);

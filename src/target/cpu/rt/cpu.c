@@ -101,13 +101,17 @@ static void workspaces_free(Workspaces *w)
 }
 
 Status cpu_launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *w,
-                  Workspaces *work, char *text, size_t ntext)
+                  Workspaces *work, char *text, size_t ntext, bool *overlaps)
 {
     Launch l = {.workers = w, .work = work, .text = text, .ntext = ntext};
     Rt rt = {&l, rt_parallel, rt_print, rt_fail, rt_workspace, rt_failed};
 
     text[0] = 0;
     int code = entry(tensor, value, &rt);
+    if (overlaps && code == ENTRY_OVERLAP) {
+        *overlaps = true;
+        return STATUS_USER;
+    }
     if (code != 0 || atomic_load(&l.failed)) {
         if (!text[0])
             snprintf(text, ntext, "the kernel gave up with code %d [kernel-failed]", code);
@@ -137,12 +141,13 @@ static void host_unload(Loaded *l)
 static Status host_run(Loaded *l, const Run *r)
 {
     int warmup = r->timing ? r->timing->warmup : 0, reps = r->timing ? r->timing->reps : 1;
+    bool *overlaps = l->func->leaves_overlap ? r->overlaps : NULL;
     Status s = STATUS_OK;
 
     for (int i = -warmup; i < MAX(reps, 1) && s == STATUS_OK; i++) {
         double start = now_seconds();
         s = cpu_launch(l->code->entry, r->b->tensor, r->b->value, r->workers, &l->work, r->text,
-                       r->ntext);
+                       r->ntext, overlaps);
         if (r->seconds && i >= 0)
             r->seconds[i] = now_seconds() - start;
     }

@@ -4,9 +4,11 @@
 
 #include "rt/runtime.h"
 
-/* STATUS_USER when the kernel reported a failure (an assert), its text in `text`. */
+/* STATUS_USER when the kernel reported a failure (an assert), its text in `text`; or where it left
+ * the call to another kernel because tensors overlap: *overlaps is set.  overlaps NULL: it never
+ * does. */
 Status cpu_launch(Entry *entry, void *const *tensor, const int64_t *value, Workers *w,
-                  Workspaces *work, char *text, size_t ntext);
+                  Workspaces *work, char *text, size_t ntext, bool *overlaps);
 /* peak.c: Runtime.measure */
 Status cpu_measure(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t, double *most,
                    const char **why);

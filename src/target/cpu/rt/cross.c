@@ -246,10 +246,15 @@ static Status run_program(Arena *a, const Run *r, const char *program, const cha
 }
 
 /* From the file to where the tensors are. */
-static Status take_results(const Run *r, const char *const *from, const char *file)
+static Status take_results(const Loaded *l, const Run *r, const char *const *from,
+                           const char *file)
 {
     const tl_remote *h = (const tl_remote *)(const void *)file;
 
+    if (l->func->leaves_overlap && h->code == ENTRY_OVERLAP) {
+        *r->overlaps = true;
+        return STATUS_USER;
+    }
     for (int i = 0; i < h->nregion; i++)
         memcpy((char *)(uintptr_t)from[i], file + h->offset[i], (size_t)h->nbytes[i]);
     if (r->seconds)
@@ -285,7 +290,7 @@ static Status run_by_file(Arena *a, const Loaded *l, const Run *r, const char *d
         chmod(program, 0700);
         st = run_program(a, r, program, path);
         if (st == STATUS_OK)
-            st = take_results(r, from, file);
+            st = take_results(l, r, from, file);
     }
     if (file != MAP_FAILED)
         munmap(file, n);

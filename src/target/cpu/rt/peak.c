@@ -108,7 +108,7 @@ static double best_seconds(Module *m, void *const *tensor, const int64_t *value,
 
     for (int i = 0; i <= TRIES; i++) {
         double start = now_seconds();
-        cpu_launch(m->entry, tensor, value, w, NULL, text, sizeof text);
+        cpu_launch(m->entry, tensor, value, w, NULL, text, sizeof text, NULL);
         double took = now_seconds() - start;
         if (i > 0)
             best = MIN(best, took);
