@@ -3,9 +3,9 @@
     measure.py OUT.json [--seconds 225] [--judge 100] [--calibrate 40] [--dry N] [NAME …]
 
 Of each kernel so many configurations are timed for the shape that the model has not seen (judge) and for the one that it is
-fitted to.  All cores but one compile, into the kernel cache; this process times what is ready, one by one, nothing else on the
-GPU.  Kernels come in turn, so that what is not reached in time is missing of all alike.  OUT.json is written every 20 seconds
-and at the end; judge.py reads it where no GPU is.  --dry N compiles N of each and times nothing."""
+fitted to.  All cores but two compile, into the kernel cache; two processes load what is ready and time it in turn, nothing
+else on the GPU; one that a kernel ends is replaced.  Kernels come in turn, so that what is not reached in time is missing of
+all alike.  OUT.json is written every 20 seconds and at the end; judge.py reads it where no GPU is.  --dry N compiles N of each and times nothing."""
 import argparse
 import json
 import multiprocessing
@@ -33,6 +33,7 @@ def jobs(names, most):
 def build(numbered):
     """(number, why it was refused or None, seconds)"""
     import warnings
+
     import kernels
 
     warnings.simplefilter("ignore")
@@ -70,36 +71,112 @@ def timed(torch, run, least_ms):
 
 
 class Timer:
+    """What a timing process does: compiles a job out of the cache, then times it when it has the GPU."""
+
     def __init__(self):
         import torch
         import warnings
 
         warnings.simplefilter("ignore")
+        torch.cuda.init()
         self.torch, self.best, self.inputs = torch, {}, {}
 
-    def row(self, job):
-        """A row of the result; raises what ends the GPU for this process."""
+    def prepare(self, job):
         import kernels
 
-        name, which, args, config = job
-        row = dict(kernel=name, which=which, args=args, config=config)
+        name, _, args, config = job
         fn = kernels.KERNELS[name][0]
         fn.target = TARGET
+        return fn.compile(**args, **config)
+
+    def time(self, job, kernel):
+        key = job[:2]
+        if key not in self.inputs:
+            self.inputs[key] = [self.torch.randn(tuple(p.shape), device="cuda").to(p.torch_dtype())
+                                for p in kernel.params if not p.is_output]
+        samples = timed(self.torch, lambda: kernel(*self.inputs[key]), self.best.get(key, 1e9))
+        ms = sorted(samples)[len(samples) // 2]
+        self.best[key] = min(self.best.get(key, 1e9), ms)
+        return dict(ms=ms, samples=samples, resources=kernel.resource_usage)
+
+
+def serve(pipe):
+    """A timing process: a job comes, "ready" goes, "time" comes, what it took goes."""
+    timer = Timer()
+    while True:
+        job = pipe.recv()
         try:
-            kernel = fn.compile(**args, **config)
-            key = name, which
-            if key not in self.inputs:
-                self.inputs[key] = [self.torch.randn(tuple(p.shape), device="cuda").to(p.torch_dtype())
-                                    for p in kernel.params if not p.is_output]
-            samples = timed(self.torch, lambda: kernel(*self.inputs[key]), self.best.get(key, 1e9))
-            ms = sorted(samples)[len(samples) // 2]
-            self.best[key] = min(self.best.get(key, 1e9), ms)
-            row.update(ms=ms, samples=samples, resources=kernel.resource_usage)
+            kernel = timer.prepare(job)
+            pipe.send("ready")
+            pipe.recv()
+            said = timer.time(job, kernel)
         except Exception as why:
-            if "illegal" in str(why) or "unspecified" in str(why) or "misaligned" in str(why):
-                raise RuntimeError("%s %s: %s" % (name, config, why)) from None
-            row["why"] = str(why)[:200]
-        return row
+            said = dict(why=str(why)[:200])
+        pipe.send(said)
+        if any(word in said.get("why", "") for word in ("illegal", "unspecified", "misaligned")):
+            return  # the GPU is of no more use to this process
+
+
+class Timers:
+    """Two timing processes, so that one can load a kernel while the other has the GPU; one that ends is replaced."""
+    LONGEST = 20
+
+    def __init__(self, context):
+        self.context, self.all, self.busy = context, [], None
+        for _ in range(2):
+            self.start()
+
+    def start(self):
+        ours, theirs = self.context.Pipe()
+        process = self.context.Process(target=serve, args=(theirs,), daemon=True)
+        process.start()
+        theirs.close()
+        self.all.append(dict(pipe=ours, process=process, job=None, state="free"))
+
+    def turn(self, ready, rows):
+        """Gives out jobs, and the GPU; adds what was timed to rows."""
+        from multiprocessing.connection import wait
+
+        for t in self.all:
+            if t["state"] == "free" and ready:
+                t.update(job=ready.pop(0), state="compiles")
+                t["pipe"].send(t["job"])
+        pipes = [t["pipe"] for t in self.all if t["state"] in ("compiles", "times")]
+        came = wait(pipes, 0.02) if pipes else time.sleep(0.005) or []
+        for t in list(self.all):
+            late = t["state"] == "times" and time.time() - t["since"] > self.LONGEST
+            if t["pipe"] in came or late:
+                self.hear(t, late, rows)
+        for t in self.all:
+            if t["state"] == "ready" and self.busy is None:
+                self.busy = t
+                t.update(state="times", since=time.time())
+                t["pipe"].send("time")
+
+    def hear(self, t, late, rows):
+        try:
+            said = dict(why="took too long") if late else t["pipe"].recv()
+        except (EOFError, OSError):
+            said = dict(why="its process ended")
+        if said == "ready":
+            t["state"] = "ready"
+            return
+        self.busy = None if self.busy is t else self.busy
+        rows.append(dict(zip(("kernel", "which", "args", "config"), t["job"]), **said))
+        t["state"] = "free"
+        if "ms" not in said:
+            print("not timed:", rows[-1], flush=True)
+        if late or said.get("why") == "its process ended" or not t["process"].is_alive():
+            t["process"].kill()
+            self.all.remove(t)
+            self.start()
+
+    def idle(self):
+        return all(t["state"] == "free" for t in self.all)
+
+    def end(self):
+        for t in self.all:
+            t["process"].kill()
 
 
 def write(path, rows):
@@ -108,33 +185,32 @@ def write(path, rows):
     os.replace(path + ".part", path)
 
 
-def run(o, todo, pool):
-    """Rows; what compiled is timed at once, and only here."""
+def run(o, todo, pool, timers):
+    """Rows; what compiled is timed at once, one kernel at a time."""
     begin = told = time.time()
-    timer = None if o.dry else Timer()
-    rows, spent = [], []
+    rows, ready, spent = [], [], []
     answers = pool.imap_unordered(build, list(enumerate(todo)), chunksize=1)
-    for _ in todo:
-        left = o.seconds - (time.time() - begin)
-        try:
-            number, why, seconds = answers.next(timeout=max(left, 0.01))
-        except multiprocessing.TimeoutError:
+    while len(rows) < len(todo):
+        if time.time() - begin > o.seconds:
             print("its time is over", flush=True)
             break
-        spent.append(seconds)
-        job = todo[number]
-        if why is not None or o.dry:
-            rows.append(dict(kernel=job[0], which=job[1], args=job[2], config=job[3], why=why, seconds=seconds))
-            continue
         try:
-            rows.append(timer.row(job))
-        except RuntimeError as why:
-            print("gave up after", why, flush=True)
-            break
+            while len(spent) < len(todo):
+                number, why, seconds = answers.next(timeout=0 if timers else 1)
+                spent.append(seconds)
+                job = todo[number]
+                if why is not None or not timers:
+                    rows.append(dict(kernel=job[0], which=job[1], args=job[2], config=job[3], why=why, seconds=seconds))
+                else:
+                    ready.append(job)
+        except multiprocessing.TimeoutError:
+            pass
+        if timers:
+            timers.turn(ready, rows)
         if time.time() - told > 20:
             told = time.time()
             write(o.out, rows)
-            print("%d of %d after %.0f s" % (len(rows), len(todo), told - begin), flush=True)
+            print("%d of %d after %.0f s, %d wait" % (len(rows), len(todo), told - begin, len(ready)), flush=True)
     print("%d of %d answers, %.2f s each in a compiling process, %.0f s" % (
         len(spent), len(todo), sum(spent) / max(len(spent), 1), time.time() - begin))
     return rows
@@ -160,14 +236,17 @@ def main():
     p.add_argument("--judge", type=int, default=100)
     p.add_argument("--calibrate", type=int, default=40)
     p.add_argument("--dry", type=int, default=0)
-    p.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) - 1))
+    p.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 2) - 2))
     o = p.parse_args()
     todo = jobs(o.names, dict(judge=o.dry or o.judge, calibrate=o.dry or o.calibrate))
-    pool = multiprocessing.get_context("spawn").Pool(o.jobs)
+    context = multiprocessing.get_context("spawn")
+    pool, timers = context.Pool(o.jobs), None if o.dry else Timers(context)
     try:
-        rows = run(o, todo, pool)
+        rows = run(o, todo, pool, timers)
     finally:
         pool.terminate()
+        if timers:
+            timers.end()
     write(o.out, rows)
     tell(rows)
 
