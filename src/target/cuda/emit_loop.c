@@ -4,7 +4,8 @@
  * loops whose variable indexes one are unrolled whatever their kind.  An array that the thread's
  * number indexes anywhere is in memory, and long loops over its slots gain nothing.  Loops that
  * synchronise or issue instructions are kept rolled: their bodies are long.  Short ones that load
- * are unrolled, so that all of their loads are in flight at once. */
+ * are unrolled, so that all of their loads are in flight at once, unless one iteration has enough
+ * of them: registers for more cost the second block of a multiprocessor. */
 #include "target/cuda/emit.h"
 
 enum {
@@ -18,6 +19,7 @@ enum {
     LOADS_LEAST = 8,  /* of one thread that a long loop over slots has in flight */
     LOADS_MOST = 16,
     LOADS_OPEN = 4,   /* of one whose length is known at run time */
+    FLIGHT = 64,      /* bytes of a thread that wait for memory at once: more cost occupancy */
 };
 
 typedef struct {
@@ -140,6 +142,31 @@ static int64_t steps_of(const Stmt *s)
     return MIN(sum, STEPS_MOST + 1);
 }
 
+static bool count_bytes(const Expr *e, void *arg)
+{
+    if (e->op == EX_LOAD && e->u.buf->scope == MEM_GLOBAL)
+        *(int64_t *)arg += dtype_bytes(e->u.buf->type, e->lanes);
+    return true;
+}
+
+/* Bytes of global memory that one run of s has in flight, its loops written out. */
+static int64_t flight_of(const Stmt *s)
+{
+    int64_t sum = 0, n = 1;
+
+    if (s->kind == ST_FOR && expr_is_int(s->u.loop.extent, &n))
+        return MIN(n, FLIGHT) * flight_of(s->u.loop.body);
+    if (s->kind == ST_BLOCK)
+        for (int i = 0; i < s->u.block.n && sum < FLIGHT; i++)
+            sum += flight_of(s->u.block.list[i]);
+    else
+        stmt_visit_expr(s, count_bytes, &sum);
+    if (s->kind == ST_IF)
+        sum += flight_of(s->u.branch.then) +
+               (s->u.branch.orelse ? flight_of(s->u.branch.orelse) : 0);
+    return MIN(sum, FLIGHT);
+}
+
 static bool see_choice(const Stmt *s, void *arg)
 {
     if (s->kind == ST_IF && s->u.branch.cond->size > CHOICE_LONG)
@@ -187,7 +214,8 @@ static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
                  (fixed && (f.registers || (f.memory && !rolled)) && n <= UNROLL_MOST) ||
                  (slots && fixed && !f.heavy && !f.floats && f.draws % 4 == 0 &&
                   n <= SLOTS_UNROLLED);
-    whole |= (f.heavy ? !f.meets : f.loads > 0) && fixed && n <= SHORT &&
+    bool alone = f.loads > 0 && flight_of(s->u.loop.body) < FLIGHT;
+    whole |= (f.heavy ? !f.meets : alone) && fixed && n <= SHORT &&
              c->copies * steps_of(s) <= STEPS_MOST;
     bool heavy = whole && fixed && f.heavy && !f.registers && !f.memory;
     if (s->u.loop.how == LOOP_UNROLL && factor > 0)
