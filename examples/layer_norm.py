@@ -4,8 +4,9 @@ import tilelang.language as T
 
 
 @tilelang.jit(out_idx=[-1])
-def layer_norm(M=1024, N=1024, block_M=None, eps=1e-5, dtype="float32"):
+def layer_norm(M=1024, N=1024, block_M=None, threads=None, eps=1e-5, dtype="float32"):
     block_M = block_M or tilelang.recommend_rows(M, N)
+    threads = threads or (128 if block_M > 1 else max(128, min(1024, N // 4096 * 128)))  # 32 elements each
     @T.prim_func
     def main(
         X: T.Tensor((M, N), dtype),
@@ -13,7 +14,7 @@ def layer_norm(M=1024, N=1024, block_M=None, eps=1e-5, dtype="float32"):
         B: T.Tensor((N,), dtype),
         Y: T.Tensor((M, N), dtype),
     ):
-        with T.Kernel(T.ceildiv(M, block_M), threads=128) as bx:
+        with T.Kernel(T.ceildiv(M, block_M), threads=threads) as bx:
             x = T.alloc_fragment((block_M, N), "float32")
             square = T.alloc_fragment((block_M, N), "float32")
             mean = T.alloc_fragment((block_M,), "float32")

@@ -4,8 +4,9 @@ import tilelang.language as T
 
 
 @tilelang.jit(out_idx=[-1])
-def rms_norm(M=1024, N=1024, block_M=None, threads=128, eps=1e-6, dtype="float32"):
+def rms_norm(M=1024, N=1024, block_M=None, threads=None, eps=1e-6, dtype="float32"):
     block_M = block_M or tilelang.recommend_rows(M, N)
+    threads = threads or (128 if block_M > 1 else max(128, min(1024, N // 4096 * 128)))  # 32 elements each
     @T.prim_func
     def main(X: T.Tensor((M, N), dtype), W: T.Tensor((N,), dtype), Y: T.Tensor((M, N), dtype)):
         with T.Kernel(T.ceildiv(M, block_M), threads=threads) as bx:

@@ -56,8 +56,9 @@ def softmax_long(M, N, threads, dtype, scale):
 
 
 @tilelang.jit(out_idx=[-1])
-def softmax(M=1024, N=1024, block_M=None, threads=128, dtype="float32"):
+def softmax(M=1024, N=1024, block_M=None, threads=None, dtype="float32"):
     block_M = block_M or tilelang.recommend_rows(M, N)
+    threads = threads or (128 if block_M > 1 else max(128, min(1024, N // 4096 * 128)))  # 32 elements each
     scale = 1.44269504  # log2(e): exp(x) = exp2(x * scale)
     if block_M == 1 and N >= threads * 32 and N % (min(threads, 512) * 32) == 0:
         return softmax_long(M, N, min(threads, 512), dtype, scale)

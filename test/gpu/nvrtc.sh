@@ -69,6 +69,13 @@ case $("$tl" build examples/softmax.py M=4096 N=32768 block_M=1 threads=512 dtyp
 *", 2 blocks a multiprocessor"*) passed=$((passed + 1)) ;;
 *) failed=$((failed + 1)); echo "FAIL softmax.py: a block a multiprocessor" ;;
 esac
+# Rows of any length have their tiles in registers.
+for call in "softmax.py N=9000" "rms_norm.py N=32768" "layer_norm.py N=16384"; do
+    case $("$tl" build examples/$call M=64 --target "cuda -arch=sm_90a" --no-cache 2>&1) in
+    *", 0 bytes spilled"*) passed=$((passed + 1)) ;;
+    *) failed=$((failed + 1)); echo "FAIL $call: spills" ;;
+    esac
+done
 # What NVRTC 13.0 crashes on: built all the same, and the kernel after it too.
 if "$tl" build test/gpu/kernel/crash.py N2=36 N11=256 N13=450 --target "cuda -arch=sm_90a" -q --no-cache >/dev/null 2>&1; then
     passed=$((passed + 1))
