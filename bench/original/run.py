@@ -50,6 +50,11 @@ def package_path(wheel, work):
     return os.pathsep.join(got)
 
 
+def is_full(said):
+    """Had the others taken the GPU's memory?"""
+    return "out of memory" in said or "STATUS_ALLOC_FAILED" in said
+
+
 class Job:
     def __init__(self, side, script, work, path, limit):
         self.side, self.script, self.begun, self.limit = side, script, time.time(), limit
@@ -82,7 +87,7 @@ class Job:
             return dict(json.load(open(self.out)), script=self.script)
         self.log.seek(0)
         said = self.log.read()
-        full = "out of memory: " if "out of memory" in said else ""
+        full = "out of memory: " if is_full(said) else ""
         return {"script": self.script, "code": 124, "error": full + said[-400:], "kernels": [],
                 "compiles": [], "wall": 0}
 
@@ -116,7 +121,7 @@ def main():
     while left and time.time() - begun < o.deadline:
         batch, left = left[:o.batch], left[o.batch:]
         for side, answer in measure(batch, work, paths, o.limit):
-            if answer["code"] and "out of memory" in answer["error"]:  # the others had taken it
+            if answer["code"] and is_full(answer["error"]):
                 answer = dict(measure([answer["script"]], work, [x for x in paths if x[0] == side], o.limit))[side]
             got[side].append(answer)
         print("\r%d of %d scripts, %d s" % (len(scripts) - len(left), len(scripts), time.time() - begun),
