@@ -5,7 +5,8 @@
  * number indexes anywhere is in memory, and long loops over its slots gain nothing.  Loops that
  * synchronise or issue instructions are kept rolled: their bodies are long.  Short ones that load
  * are unrolled, so that all of their loads are in flight at once, unless one iteration has enough
- * of them: registers for more cost the second block of a multiprocessor. */
+ * of them: registers for more cost the second block of a multiprocessor.  So are those that gather,
+ * where each copy waits for the load of its index, though they synchronise. */
 #include "target/cuda/emit.h"
 
 enum {
@@ -31,7 +32,10 @@ typedef struct {
     bool meets;     /* threads synchronise, or wait for work in flight */
     int draws;      /* random words that an iteration takes: four cost what one does */
     bool floats;    /* random floats: an iteration has a hundred instructions */
+    bool waits;     /* for more than other threads, or instructions are issued */
+    bool copies;    /* in flight, of elements */
     int loads;      /* of global memory */
+    int ahead;      /* those whose values the thread has: of indices, where it copies */
     bool guards;    /* of loads: there are predicates for few of them at once */
 } LoopFacts;
 
@@ -68,20 +72,27 @@ static bool see_inside(const Stmt *s, void *arg)
 {
     LoopFacts *f = arg;
 
+    int loads = f->loads;
+
     stmt_visit_expr(s, see_index, f);
+    bool copy = s->kind == ST_STORE && s->u.store.async;
+    f->copies |= copy;
+    f->ahead += copy ? 0 : f->loads - loads;
     if (s->kind == ST_LET && dtype_is_int(s->u.let.var->type) && changes(f, s->u.let.value))
         map_set(&f->vars, s->u.let.var, s);
     if (s->kind == ST_STORE)
         see_slot(f, s->u.store.buf, s->u.store.at[0]);
     if (s->kind == ST_INSTR) {
-        f->heavy = true;
+        f->heavy = f->waits = true;
         f->meets |= s->u.instr.isa->done != DONE_AT_ONCE;
         for (int i = 0; i < s->u.instr.nregion; i++)
             for (int d = 0; d < s->u.instr.region[i].buf->rank; d++)
                 see_slot(f, s->u.instr.region[i].buf, s->u.instr.region[i].at[d]);
     }
-    if (s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'S'))
+    if (s->kind == ST_CALL && strchr(intrin_table[s->u.call.which].effects, 'S')) {
         f->heavy = f->meets = true;
+        f->waits |= s->u.call.which != INTRIN_SYNC_THREADS && s->u.call.which != INTRIN_SYNC_WARP;
+    }
     f->draws += s->kind == ST_CALL && s->u.call.which == INTRIN_RNG_RAND;
     f->floats |= s->kind == ST_CALL && s->u.call.which == INTRIN_RNG_FLOAT;
     return true;
@@ -215,7 +226,8 @@ static const char *pragma_of(Cuda *c, const Stmt *s, int64_t *copies)
                  (slots && fixed && !f.heavy && !f.floats && f.draws % 4 == 0 &&
                   n <= SLOTS_UNROLLED);
     bool alone = f.loads > 0 && flight_of(s->u.loop.body) < FLIGHT;
-    whole |= (f.heavy ? !f.meets : alone) && fixed && n <= SHORT &&
+    bool gathers = f.copies && f.ahead > 0 && !f.waits; /* barriers do not hold back its loads */
+    whole |= (f.heavy ? !f.meets || gathers : alone) && fixed && n <= SHORT &&
              c->copies * steps_of(s) <= STEPS_MOST;
     bool heavy = whole && fixed && f.heavy && !f.registers && !f.memory;
     if (s->u.loop.how == LOOP_UNROLL && factor > 0)

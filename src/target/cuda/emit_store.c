@@ -549,10 +549,23 @@ static bool see_copy(const Stmt *s, void *arg)
     return true;
 }
 
+static bool see_own_load(const Expr *x, void *copies)
+{
+    OnlyCopies *o = copies;
+
+    for (int d = 0; x->op == EX_LOAD && d < x->nkid; d++)
+        for (int t = 0; t < 3; t++)
+            o->no |= expr_uses_var(x->kid[d], o->c->e.k->thread[t]);
+    return true;
+}
+
+/* Where each thread reads what decides for it, the branch is one: a predicate of each copy would be
+ * a branch around each. */
 bool cuda_is_where(Cuda *c, const Stmt *s)
 {
     OnlyCopies o = {c, s->u.branch.orelse != NULL || c->where};
 
+    expr_visit(s->u.branch.cond, see_own_load, &o);
     stmt_visit(s->u.branch.then, see_copy, &o);
     return !o.no;
 }
