@@ -42,10 +42,6 @@ class Row:
         self.name, self.inputs, self.ours, self.want, self.peers = name, inputs, ours, want, dict(peers)
         self.flops, self.moved, self.tol = flops, moved, tol
 
-    def judges(self):
-        """Peers that give the same results, from another author."""
-        return [f for k, f in self.peers.items() if k in ("cudnn", "flash2")]
-
 
 def listed(x):
     return list(x) if isinstance(x, (list, tuple)) else [x]
@@ -92,15 +88,17 @@ def attention_bwd():
             return [q, k, v, out, do, lse]
 
         def want(q, k, v, out, do, lse):
-            grads = [torch.empty_like(q) for _ in range(3)]
+            """Of the rounded output that a kernel is given: with the exact one dQ of the first causal rows is another number."""
+            grads = [torch.empty(q.shape, device="cuda") for _ in range(3)]
             for b in range(B):
                 for h in range(H):
-                    x = [t[b, h].float().requires_grad_() for t in (q, k, v)]
-                    scores = x[0] @ x[1].T / D**0.5
+                    x, y, z, o, d = (t[b, h].float() for t in (q, k, v, out, do))
+                    scores = x @ y.T / D**0.5
                     if causal:
-                        scores = scores.masked_fill(~torch.ones_like(scores, dtype=torch.bool).tril(), -math.inf)
-                    got = torch.autograd.grad(torch.softmax(scores, -1) @ x[2], x, do[b, h].float())
-                    for g, r in zip(grads, got):
+                        scores.masked_fill_(~torch.ones_like(scores, dtype=torch.bool).tril(), -math.inf)
+                    p = torch.softmax(scores, -1)
+                    ds = p * (d @ z.T - (d * o).sum(-1, keepdim=True)) / D**0.5
+                    for g, r in zip(grads, (ds @ y, ds.T @ x, p.T @ d)):
                         g[b, h] = r
             return grads
 
@@ -732,8 +730,6 @@ def run(name, row, rounds, loose=()):
     first = row.inputs()
     want = row.want(*first)
     error = error_of(kernel(*first), want, row.tol)
-    if error > 1:  # where sums cancel, as in causal gradients of the first rows, the peers are off as well
-        error /= max([1.2 * error_of(f(*first), want, row.tol) for f in row.judges()] + [1])
     nbytes = sum(x.numel() * x.element_size() for x in first)
     sets = [first] + [row.inputs() for _ in range(min(7, int(CACHE / nbytes)))]
     contenders = {"ours": kernel}
