@@ -256,6 +256,16 @@ TL_API tl_status tl_bundle_check(tl_context *c, const char *dir, bool *runs, con
 /* ---- ask ---------------------------------------------------------------------------------------------- */
 
 TL_API const char *tl_targets(tl_context *c);                      /* a table in text */
+typedef struct {
+    size_t size;  /* sizeof(tl_target_facts) */
+    const char *name; /* as it was asked for, or of the device here; until the context is asked again */
+    bool archs;   /* it takes -arch=: a bundle has a part for each */
+    bool stamps;  /* it takes -profile: its kernels write down when they do what */
+    bool samples; /* tl_kernel_profile looks at its threads while they run */
+} tl_target_facts;
+#define TL_TARGET_FACTS_INIT {.size = sizeof(tl_target_facts)}
+/* Of a target; NULL: of the device here, or of a CPU. */
+TL_API tl_status tl_target_ask(tl_context *c, const char *target, tl_target_facts *out);
 TL_API const char *tl_passes(tl_context *c);                       /* the pass list in text */
 TL_API tl_status tl_explain(tl_context *c, const char *name, const char **text); /* a T. name or an error tag */
 TL_API tl_status tl_list(tl_context *c, const char *file, const char **text);    /* kernels of a file and their knobs */

@@ -10,6 +10,7 @@
 #   exits   the library never ends the process
 #   names   no instruction is known by its name: outside of src/isa columns of its row are asked;
 #           and passes and targets ask what an operator does (TILE_ bits, columns of TileOp), never which it is
+#           and no target outside of src/target: it is asked what it takes and has
 #   how     a mechanism is chosen by plan_how, and what becomes of a copy said in copy_how.c
 #   bits    of what a machine has mean one thing each
 #   passes  each that plans or changes has a folder of goldens of its own under test/pass
@@ -73,9 +74,14 @@ roots="$roots|bench|device|doc|editors|examples|include|python|src|test|tools|we
         esac
         case $f in
         *.def | src/target/*/*) ;;
-        src/pass/* | src/op/* | src/ir/* | src/layout/* | src/arith/* | src/sim/* | src/rt/* | src/twin/* | src/api/* | src/target/*.[ch])
+        src/pass/* | src/op/* | src/ir/* | src/layout/* | src/arith/* | src/sim/* | src/rt/* | src/twin/* | src/api/* | src/tensor/* | src/lsp/* | src/target/*.[ch])
             grep -nE "$vendor_words" "$f" | grep -vE "$of_language" |
                 sed -E "s|^([0-9]+):.*|$f:\1: a word of one vendor in what all targets share|" ;;
+        esac
+        case $f in
+        src/target/*) ;;
+        *) grep -nE '(cmp|strstr)\([^;]*(->|\.|[( ])target[^;]*, "[a-z]' "$f" |
+            sed -E "s|^([0-9]+):.*|$f:\1: a target known by its name|" ;;
         esac
         case $f in
         src/isa/*) ;;

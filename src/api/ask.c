@@ -8,6 +8,7 @@ typedef struct {
     int threads;
     int64_t n;
     double number;
+    tl_target_facts *facts;
     Str out;
 } AskCall;
 
@@ -71,6 +72,45 @@ const char *tl_targets(tl_context *c)
     AskCall q = {.c = c};
     const char *text;
     return ask(&q, targets_work, &text) == TL_OK ? text : "";
+}
+
+enum { TARGET_BYTES = 400 }; /* of a device's name, or why there is none */
+
+static void facts_work(void *arg)
+{
+    AskCall *q = arg;
+    tl_target_facts *out = q->facts;
+    char *here = arena_alloc(q->c->answer, TARGET_BYTES);
+    TargetSpec s;
+    const Target *t;
+    const TargetOption *o;
+    const char *why, *name = q->name;
+
+    if (!name)
+        name = device_target(q->c, here, TARGET_BYTES) ? here : "auto";
+    if (!target_parse(q->c->answer, name, &s, &why))
+        recover_throw(STATUS_TARGET, "%s", why);
+    out->name = name;
+    t = s.target;
+    for (int i = 0; (o = target_option(t, i)); i++) {
+        out->archs = out->archs || !strcmp(o->word, "-arch=");
+        out->stamps = out->stamps || !strcmp(o->word, "-profile");
+    }
+    const Runtime *rt = runtime_find(t->runtime);
+    out->samples = rt->sample && !rt->emulator;
+}
+
+tl_status tl_target_ask(tl_context *c, const char *target, tl_target_facts *out)
+{
+    tl_target_facts got = {0};
+    AskCall q = {.c = c, .name = target, .facts = &got};
+
+    if (!c || !out)
+        return call_null(c);
+    tl_status s = ask(&q, facts_work, NULL);
+    got.size = out->size;
+    memcpy(out, &got, MIN(out->size, sizeof got));
+    return s;
 }
 
 static void passes_work(void *arg)

@@ -95,12 +95,19 @@ static bool take_variant(Job *j, const char *text, Job *out, const char **when)
     return colon && **when && own;
 }
 
-/* One kernel a word of --arch, in that order; CPUs have levels instead. */
+/* A target that is named has a part for each architecture, or levels of one text. */
+static bool has_archs(Job *j, const BuildOptions *o)
+{
+    tl_target_facts facts = TL_TARGET_FACTS_INIT;
+    return o->common.target && tl_target_ask(j->ctx, o->common.target, &facts) == TL_OK &&
+           facts.archs;
+}
+
+/* One kernel a word of --arch, in that order. */
 static int add_archs(Job *j, const BuildOptions *o, const tl_options *t, const char *when,
                      const tl_kernel *k, Parts *p)
 {
-    bool cpu = !o->common.target || !strncmp(o->common.target, "cpu", 3);
-    const char *list = o->arch && !cpu ? o->arch : "";
+    const char *list = o->arch && has_archs(j, o) ? o->arch : "";
 
     do {
         size_t n = strcspn(list, ",");
@@ -126,8 +133,8 @@ static int add_archs(Job *j, const BuildOptions *o, const tl_options *t, const c
 
 static int write_bundle(Job *j, const BuildOptions *o, const Parts *p)
 {
-    bool cpu = !o->common.target || !strncmp(o->common.target, "cpu", 3);
-    tl_bundle_options b = {.size = sizeof b, .levels = !o->levels && cpu ? o->arch : o->levels,
+    tl_bundle_options b = {.size = sizeof b,
+                           .levels = o->levels || has_archs(j, o) ? o->levels : o->arch,
                            .aligned_only = o->aligned_only};
     Progress *bar = progress_start("building the bundle");
     tl_status s = tl_bundle_write(p->at, p->n, &b, o->out);

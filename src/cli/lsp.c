@@ -12,11 +12,12 @@ static int run(void *options, int nargs, const char **args)
 
     if (nargs)
         return fail_text(EXIT_USAGE, "tl lsp takes no file, but was given '%s'", args[0]);
-    return lsp_serve(o->target ? o->target : "cuda -arch=sm_90a");
+    return lsp_serve(o->target ? o->target : "sim");
 }
 
 static const Opt opts[] = {
-    {"target", 't', OPT_TEXT, "T", "what kernels are compiled for; cuda -arch=sm_90a by default",
+    {"target", 't', OPT_TEXT, "T",
+     "what kernels are compiled for; sim by default, a GPU that need not be here",
      offsetof(Options, target)},
 };
 

@@ -10,6 +10,8 @@ typedef struct {
     bool ncu, sim;
 } ProfileOptions;
 
+enum { NAME_BYTES = 400 };
+
 static const Opt opts[] = {
     COMMON_OPTS(ProfileOptions, common),
     {"in", 'i', OPT_LIST, "NAME=FILE.npy", "contents of a tensor; others are seeded normal numbers",
@@ -227,35 +229,54 @@ static void keep_lines(ProfileOptions *o)
     *l = (OptList){words, n + 2};
 }
 
+/* How kernels of a target are seen; false: there is none of that name, which compiling says. */
+static bool is_known(const char *target, char name[NAME_BYTES], bool *stamps, bool *samples)
+{
+    tl_target_facts facts = TL_TARGET_FACTS_INIT;
+    tl_context *c = tl_open();
+    bool ok = c && tl_target_ask(c, target, &facts) == TL_OK;
+
+    snprintf(name, NAME_BYTES, "%s", ok ? facts.name : "");
+    tl_close(c);
+    *stamps = facts.stamps;
+    *samples = facts.samples && !facts.stamps;
+    return ok;
+}
+
 static int run(void *options, int nargs, const char **args)
 {
     ProfileOptions *o = options;
     tl_options t = {0};
     tl_kernel *stamped = NULL;
     Task task;
-    const char *target = o->common.target ? o->common.target : "cuda";
+    char name[NAME_BYTES];
+    bool stamps = false, samples = false;
 
+    if (o->sim && !o->common.target)
+        o->common.target = "sim";
+    if (!o->sim && is_known(o->common.target, name, &stamps, &samples)) {
+        if (!stamps && !samples)
+            return fail_text(EXIT_USER, "kernels of target %s write down no times: tl profile is "
+                             "for targets that take -profile (tl targets), and for CPUs; with "
+                             "--sim a model of any GPU is profiled, and tl bench times whole "
+                             "launches [not-profiled]", name);
+        o->common.target = name;
+    }
     if (o->ncu || o->csv)
-        return ncu_run(o->csv, target, nargs, args);
-    bool cpu = !o->sim && !strncmp(target, "cpu", 3);
-    if (!o->sim && !cpu && strncmp(target, "cuda", 4))
-        return fail_text(EXIT_USER, "kernels of target %s write down no times: tl profile is for "
-                         "--target cuda or cpu; with --sim a model of any GPU is profiled, and tl "
-                         "bench times whole launches [not-profiled]", target);
-    o->common.target = target;
-    if (cpu)
+        return ncu_run(o->csv, o->common.target, nargs, args);
+    if (samples)
         keep_lines(o);
     t.no_build = o->sim;
     int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
-    if (code == EXIT_OK && !o->sim && !cpu) {
-        o->common.target = arena_printf(task.job.arena, "%s -profile", target);
+    if (code == EXIT_OK && stamps) {
+        o->common.target = arena_printf(task.job.arena, "%s -profile", name);
         code = job_compile(&task.job, &o->common, &t, &stamped);
     }
     if (code == EXIT_OK)
         code = task_fill(&task, o->seed);
     if (code == EXIT_OK)
         code = o->sim ? profile_sim(&task.job, o, task.kernel, &task.args)
-               : cpu ? profile_host(&task.job, o, task.kernel, &task.args)
+               : samples ? profile_host(&task.job, o, task.kernel, &task.args)
                       : profile(&task.job, o, task.kernel, stamped, &task.args);
     tl_kernel_free(stamped);
     task_close(&task);

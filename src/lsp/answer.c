@@ -357,7 +357,7 @@ static const char *mechanism(Arena *a, const JsonValue *call)
     return arena_strndup(a, text, by && (size_t)(by - text) < n ? (size_t)(by - text) : n);
 }
 
-/* At the end of a line what its operators became, as "stmatrix, tma". */
+/* At the end of a line what its operators became, as "bulk, cube". */
 static void put_hint(Question *q, const JsonValue *first, int64_t line)
 {
     Str label, tip;

@@ -398,6 +398,24 @@ TEST(texts_can_be_asked_for)
     tl_close(c);
 }
 
+TEST(targets_say_what_they_take)
+{
+    tl_context *c = tl_open();
+    tl_target_facts f = TL_TARGET_FACTS_INIT;
+
+    CHECK_INT(tl_target_ask(c, "cpu", &f), TL_OK);
+    CHECK_TEXT(f.name, "cpu");
+    CHECK(f.samples && !f.stamps && !f.archs);
+    CHECK_INT(tl_target_ask(c, "cuda -arch=sm_80", &f), TL_OK);
+    CHECK(f.stamps && f.archs && !f.samples);
+    CHECK_INT(tl_target_ask(c, "webgpu", &f), TL_OK);
+    CHECK(!f.stamps && !f.samples);
+    CHECK_INT(tl_target_ask(c, "gpu", &f), TL_ETARGET);
+    CHECK_HAS(tl_message(c), "target-unknown");
+    CHECK_INT(tl_target_ask(c, "cpu", NULL), TL_EUSER);
+    tl_close(c);
+}
+
 TEST(same_text_gives_same_source)
 {
     tl_context *c = tl_open(), *d = tl_open();
