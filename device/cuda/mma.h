@@ -1,5 +1,5 @@
 /* mma.h -- moves of matrices between shared memory and a warp; which lane holds what: src/isa/mma.c.
- * The products themselves are printed from the rows of src/isa/mma.def. */
+ * The products themselves are printed from the rows of src/target/cuda/isa/matrix.def. */
 
 TL_DEVICE void tl_ldmatrix_x1(uint32_t *d, uint32_t row)
 {

@@ -138,7 +138,7 @@ TL_DEVICE void tl_read_tr_b16(uint32_t *to, const void *from)
     __builtin_memcpy(to, &r, 8);
 }
 
-/* ---- MMAs: see mfma.def ------------------------------------------------------------------------ */
+/* ---- MMAs: see matrix.def ------------------------------------------------------------------------ */
 
 #define tl_mfma(name) *(acc *)c = __builtin_amdgcn_mfma_##name(*(const arg *)a, *(const arg *)b, *(const acc *)c, 0, 0, 0)
 #define tl_words_4(p) (words){(int)p[0], (int)p[1], (int)p[2], (int)p[3], 0, 0, 0, 0}

@@ -29,7 +29,7 @@ enum {
                                  * interleaved rows or columns, make the accesses wide */
     HAS_TENSOR_MEMORY = 1u << 12, /* a memory for accumulators of its own */
     HAS_SCALED_MMA = 1u << 20,  /* MMAs of warps on operands with scales */
-    HAS_SIMDGROUP_MMA = 1u << 25, /* the rows of simdgroup.def */
+    HAS_SIMDGROUP_MMA = 1u << 25, /* MMAs of two neighbours to a lane, 8 x 8 */
     HAS_BYTE_DOTS = 1u << 13,   /* sums of products of 8-bit integers */
     HAS_BF16_DOTS = 1u << 14,   /* sums of products of bfloat16 */
     HAS_TILE_REGS = 1u << 15,   /* both on registers that hold a matrix */

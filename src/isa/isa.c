@@ -9,91 +9,6 @@ enum {
     PTX_e2m1 = DT_E2M1
 };
 
-enum {
-#define MMA(m, n, k, c, a, b, level) MMA_##m##_##n##_##k##_##c##_##a##_##b,
-#define QUADS(c, lanes) QUADS_##c,
-#include "isa/mma.def"
-#undef QUADS
-#undef MMA
-    MMA_COUNT
-};
-
-static const Mma mma_table[MMA_COUNT] = {
-#define MMA(m, n, k, c, a, b, level)                                                               \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, .own = NULL},
-#define QUADS(c, lanes)                                                                            \
-    {16, 16, 4, {DT_F16, DT_F16, (DType)PTX_##c}, {"f16", "f16", #c}, .own = "m8n8k4"},
-#include "isa/mma.def"
-#undef QUADS
-#undef MMA
-};
-
-#define MFMA_SCALED(m, n, k, c, a, b, per)
-enum {
-#define SCALED(m, n, k, c, a, b, per, kind) SCALED_##per##_##a##_##b,
-#include "isa/scaled.def"
-#undef SCALED
-    SCALED_COUNT
-};
-
-static const Mma scaled_table[SCALED_COUNT] = {
-#define SCALED(m, n, k, c, a, b, per, kind)                                                        \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, kind, NULL, 0,       \
-     per, 1, per == 4 ? DT_E4M3 : DT_E8M0},
-#include "isa/scaled.def"
-#undef SCALED
-};
-#undef MFMA_SCALED
-
-#define SCALED(m, n, k, c, a, b, per, kind)
-enum {
-#define MFMA_SCALED(m, n, k, c, a, b, per) MFMA_SCALED_##m##_##a##_##b,
-#include "isa/scaled.def"
-#undef MFMA_SCALED
-    MFMA_SCALED_COUNT
-};
-
-static const Mma mfma_scaled_table[MFMA_SCALED_COUNT] = {
-#define MFMA_SCALED(m, n, k, c, a, b, per)                                                         \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c},                      \
-     "f32_" #m "x" #n "x" #k "_f8f6f4, " FORMAT_##a ", " FORMAT_##b, NULL, 0, per, per, DT_E8M0},
-#include "isa/scaled.def"
-#undef MFMA_SCALED
-};
-#undef SCALED
-
-enum {
-#define MFMA(m, n, k, c, a, b, needs, lanes, arg, narg, own)                                       \
-    MFMA_##m##_##n##_##k##_##c##_##a##_##b,
-#include "isa/mfma.def"
-#undef MFMA
-    MFMA_COUNT
-};
-
-static const Mma mfma_table[MFMA_COUNT] = {
-#define MFMA(m, n, k, c, a, b, needs, lanes, arg, narg, own)                                       \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, own, arg, narg,      \
-     0, 0, (DType)0},
-#include "isa/mfma.def"
-#undef MFMA
-};
-
-enum {
-#define SIMDGROUP(m, n, k, c, a, b, own) SIMDGROUP_##c##_##a##_##b,
-#include "isa/simdgroup.def"
-#undef SIMDGROUP
-    SIMDGROUP_COUNT,
-    LAST_COUNT = MMA_COUNT + MFMA_COUNT + SIMDGROUP_COUNT, /* rows at the end of isa_table */
-};
-
-static const Mma simdgroup_table[SIMDGROUP_COUNT] = {
-#define SIMDGROUP(m, n, k, c, a, b, own)                                                           \
-    {m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c}, own, NULL, 0, 0, 0,  \
-     (DType)0},
-#include "isa/simdgroup.def"
-#undef SIMDGROUP
-};
-
 #define SINCE(level) level, false, 0, LEVELS
 #define ONLY(level) level, true, 0, LEVELS
 #define WITH(bits) 0, false, bits, LEVELS
@@ -107,48 +22,22 @@ static const Isa isa_table[] = {
      needs, lanes, narg, doc, NULL},
 #include "isa/isa.def"
 #undef ISA
-#define MFMA_SCALED(m, n, k, c, a, b, per)
-#define SCALED(m, n, k, c, a, b, per, kind)                                                        \
-    {ISA_MMA, "mma.m" #m "n" #n "k" #k "." #c "." #a "." #b ".scaled" #per, BY_WARP, "rrarr",      \
-     PROXY_GENERIC, DONE_AT_ONCE, QUEUE_NONE, WITH(HAS_SCALED_MMA), SCALED_LANES, 0,               \
-     "C += (A * scales) (B * scales)", &scaled_table[SCALED_##per##_##a##_##b]},
-#include "isa/scaled.def"
-#undef SCALED
-#undef MFMA_SCALED
-#define SCALED(m, n, k, c, a, b, per, kind)
-#define MFMA_SCALED(m, n, k, c, a, b, per)                                                         \
-    {ISA_MMA, "mfma." #m "x" #n "x" #k "." #c "." #a "." #b ".scaled" #per, BY_WARP, "rrarr",      \
-     PROXY_GENERIC, DONE_AT_ONCE, QUEUE_NONE, WITH(HAS_SCALED_MMA),                                \
-     LANES(A##m##_##a, B##m##_##b, SCALES_##m), 0, "C += (A * scales) (B * scales)",               \
-     &mfma_scaled_table[MFMA_SCALED_##m##_##a##_##b]},
-#include "isa/scaled.def"
-#undef MFMA_SCALED
-#undef SCALED
-#define MMA(m, n, k, c, a, b, level)                                                               \
-    {ISA_MMA, "mma.m" #m "n" #n "k" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,        \
-     DONE_AT_ONCE, QUEUE_NONE, SINCE(level), MMA_LANES, 0, "C += A B",                             \
-     &mma_table[MMA_##m##_##n##_##k##_##c##_##a##_##b]},
-#define QUADS(c, lanes)                                                                            \
-    {ISA_MMA, "mma.m16n16k4." #c ".f16.f16", BY_WARP, "rra", PROXY_GENERIC, DONE_AT_ONCE,          \
-     QUEUE_NONE, WITH(HAS_QUAD_MMA), LANES(QUADS_A, QUADS_B, lanes), 0, "C += A B",                \
-     &mma_table[QUADS_##c]},
-#include "isa/mma.def"
-#undef QUADS
-#undef MMA
+};
 #undef LEVELS
-#define LEVELS "CDNA %d"
-#define MFMA(m, n, k, c, a, b, needs, lanes, arg, narg, own)                                       \
-    {ISA_MMA, "mfma." #m "x" #n "x" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,        \
-     DONE_AT_ONCE, QUEUE_NONE, needs, lanes, 0, "C += A B",                                        \
-     &mfma_table[MFMA_##m##_##n##_##k##_##c##_##a##_##b]},
-#include "isa/mfma.def"
-#undef MFMA
-#define SIMDGROUP(m, n, k, c, a, b, own)                                                           \
-    {ISA_MMA, "simdgroup." #m "x" #n "x" #k "." #c "." #a "." #b, BY_WARP, "rra", PROXY_GENERIC,   \
-     DONE_AT_ONCE, QUEUE_NONE, WITH(HAS_SIMDGROUP_MMA), SIMDGROUP_LANES, 0, "C += A B",            \
-     &simdgroup_table[SIMDGROUP_##c##_##a##_##b]},
-#include "isa/simdgroup.def"
-#undef SIMDGROUP
+
+/* The rest of a row is what it needs and its lanes, which have commas. */
+#define ROW(name, m, n, k, c, a, b, effects, doc, own, arg, narg, per, words, scale, ...)          \
+    {ISA_MMA, name, BY_WARP, effects, PROXY_GENERIC, DONE_AT_ONCE, QUEUE_NONE, __VA_ARGS__, 0,     \
+     doc, &(const Mma){m, n, k, {(DType)PTX_##a, (DType)PTX_##b, (DType)PTX_##c}, {#a, #b, #c},    \
+                       own, arg, narg, per, words, (DType)(scale)}},
+#define MATRIX(name, m, n, k, c, a, b, own, arg, narg, ...)                                        \
+    ROW(name, m, n, k, c, a, b, "rra", "C += A B", own, arg, narg, 0, 0, 0, __VA_ARGS__)
+#define MATRIX_SCALED(name, m, n, k, c, a, b, own, per, words, scale, ...)                         \
+    ROW(name, m, n, k, c, a, b, "rrarr", "C += (A * scales) (B * scales)", own, NULL, 0, per,      \
+        words, scale, __VA_ARGS__)
+
+static const Isa mma_table[] = {
+#include "isa/matrix.def"
 };
 
 const Isa *isa_find(const char *name)
@@ -156,6 +45,9 @@ const Isa *isa_find(const char *name)
     for (int i = 0; i < COUNT(isa_table); i++)
         if (strcmp(isa_table[i].name, name) == 0)
             return &isa_table[i];
+    for (int i = 0; i < COUNT(mma_table); i++)
+        if (strcmp(mma_table[i].name, name) == 0)
+            return &mma_table[i];
     return NULL;
 }
 
@@ -183,23 +75,5 @@ const Isa *isa_row(IsaId id)
 
 const Isa *mma_row(int i)
 {
-    return i >= 0 && i < MMA_COUNT ? &isa_table[COUNT(isa_table) - LAST_COUNT + i] : NULL;
-}
-
-const Isa *mma_scaled_row(int i)
-{
-    int n = SCALED_COUNT + MFMA_SCALED_COUNT;
-    return i >= 0 && i < n ? &isa_table[COUNT(isa_table) - n - LAST_COUNT + i] : NULL;
-}
-
-const Isa *mfma_row(int i)
-{
-    int first = COUNT(isa_table) - MFMA_COUNT - SIMDGROUP_COUNT;
-    return i >= 0 && i < MFMA_COUNT ? &isa_table[first + i] : NULL;
-}
-
-const Isa *simdgroup_row(int i)
-{
-    int first = COUNT(isa_table) - SIMDGROUP_COUNT;
-    return i >= 0 && i < SIMDGROUP_COUNT ? &isa_table[first + i] : NULL;
+    return i >= 0 && i < COUNT(mma_table) ? &mma_table[i] : NULL;
 }

@@ -8,15 +8,12 @@
 enum { MMA_A, MMA_B, MMA_C, MMA_E, /* E: which elements a sparse A keeps */
        MMA_SA = MMA_E, MMA_SB };    /* scales of A and B */
 
-/* A matrix instruction of a warp, a row of mma.def, scaled.def, mfma.def or simdgroup.def:
- * C (m x n) += A (m x k) B (k x n). */
+/* A matrix instruction of a warp, a row of matrix.def: C (m x n) += A (m x k) B (k x n). */
 typedef struct {
     int m, n, k;
     DType type[3];       /* of A, B, C */
     const char *word[3]; /* as PTX spells them */
-    const char *own;     /* mfma.def: the builtin, and what it takes; scaled.def: the kind;
-                          * mma.def: the shape that it is several of; simdgroup.def: the function */
-    const char *arg;
+    const char *own, *arg; /* what the target's text says; its part of matrix.def tells */
     int narg;
     int per;             /* scales along k of a row of A or column of B; 0: it has none */
     int words;           /* that they come in, the first in the lowest byte */
@@ -28,7 +25,7 @@ typedef enum {
     ISA_##id,
 #include "isa/isa.def"
 #undef ISA
-    ISA_MMA, /* all rows of mma.def */
+    ISA_MMA, /* all rows of matrix.def */
     ISA_COUNT
 } IsaId;
 
@@ -84,7 +81,7 @@ static inline bool touch_writes(const Touch *t) { return (t->how & (ACC_WRITE | 
 bool stmt_is_private(const Stmt *s);
 
 /* ---- isa.c */
-const Isa *isa_find(const char *name); /* NULL if unknown; rows are in isa.def and mma.def */
+const Isa *isa_find(const char *name); /* NULL if unknown; rows are in isa.def and matrix.def */
 const char *isa_name(const Isa *isa);
 bool isa_fits(const Isa *isa, const Machine *m); /* has the machine got it? */
 const char *isa_level(Arena *a, const Isa *isa); /* the architecture it is of, for messages */
@@ -139,11 +136,8 @@ const Isa *mma_find(const DType type[3], const Machine *on, const int64_t size[3
 /* The row of load.def for an operand of m on the machine; NULL: each lane loads its own. */
 const MmaLoad *mma_load_find(const Isa *m, int operand, bool along_k, const Machine *on);
 const Isa *isa_row(IsaId id); /* of isa.def */
-const Isa *mma_row(int i);  /* of mma.def; NULL past the last */
-const Isa *mfma_row(int i); /* of mfma.def */
-const Isa *simdgroup_row(int i); /* of simdgroup.def */
-const Isa *mma_scaled_row(int i); /* of scaled.def, both kinds */
-/* The row of scaled.def for these types, and scales of so many elements along k, on the machine;
+const Isa *mma_row(int i); /* of matrix.def, with scales or without; NULL past the last */
+/* The row for these types, and scales of so many elements along k, on the machine;
  * of several as mma_find chooses.  NULL: none. */
 const Isa *mma_scaled_find(const DType type[3], DType scale, const int64_t grain[2],
                            const Machine *on, const int64_t size[3], int nwarp);

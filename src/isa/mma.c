@@ -1,4 +1,4 @@
-/* mma.c -- the rows of mma.def, mfma.def and scaled.def, and of load.def. */
+/* mma.c -- the rows of matrix.def and of load.def. */
 #include "isa/isa.h"
 
 int mma_warp(const Isa *isa)
@@ -80,26 +80,12 @@ static bool is_better(const Mma *m, const Mma *than, const int64_t size[3], int 
            (more == 0 && m->m * m->n > than->m * than->n && tiles >= TILES_EACH * nwarp);
 }
 
-static const Isa *any_row(int i)
-{
-    const Isa *(*const of[])(int) = {mma_row, mfma_row, simdgroup_row};
-
-    for (int t = 0; t < COUNT(of); t++) {
-        const Isa *row = of[t](i);
-        if (row)
-            return row;
-        for (int n = 0; of[t](n); n++)
-            i--;
-    }
-    return NULL;
-}
-
 bool mma_multiplies(const DType type[3])
 {
     const Isa *row;
 
-    for (int i = 0; (row = any_row(i)) != NULL; i++)
-        if (!memcmp(row->mma->type, type, sizeof row->mma->type))
+    for (int i = 0; (row = mma_row(i)) != NULL; i++)
+        if (!row->mma->per && !memcmp(row->mma->type, type, sizeof row->mma->type))
             return true;
     return false;
 }
@@ -108,11 +94,9 @@ const Isa *mma_find(const DType type[3], const Machine *on, const int64_t size[3
 {
     const Isa *best = NULL, *row;
 
-    for (int i = 0; (row = any_row(i)) != NULL; i++) {
+    for (int i = 0; (row = mma_row(i)) != NULL; i++) {
         const Mma *m = row->mma;
-        bool fits = m->type[MMA_A] == type[MMA_A] && m->type[MMA_B] == type[MMA_B] &&
-                    m->type[MMA_C] == type[MMA_C];
-        if (!fits || !isa_fits(row, on))
+        if (m->per || memcmp(m->type, type, sizeof m->type) || !isa_fits(row, on))
             continue;
         if (!best || is_better(m, best->mma, size, nwarp))
             best = row;
@@ -135,9 +119,9 @@ const Isa *mma_scaled_find(const DType type[3], DType scale, const int64_t grain
 {
     const Isa *best = NULL, *row;
 
-    for (int i = 0; (row = mma_scaled_row(i)) != NULL; i++) {
+    for (int i = 0; (row = mma_row(i)) != NULL; i++) {
         const Mma *m = row->mma;
-        if (m->scale != scale || !scales_fit(m, grain) || !isa_fits(row, on) ||
+        if (!m->per || m->scale != scale || !scales_fit(m, grain) || !isa_fits(row, on) ||
             memcmp(m->type, type, sizeof m->type))
             continue;
         if (!best || is_better(m, best->mma, size, nwarp))

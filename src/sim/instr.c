@@ -1,4 +1,4 @@
-/* instr.c -- what the rows of isa.def and mma.def mean, from the statement alone. */
+/* instr.c -- what the rows of isa.def and matrix.def mean, from the statement alone. */
 #include "sim/machine.h"
 
 static void (*const simulate_row[ISA_COUNT])(Sim *m, const Stmt *s) = {

@@ -1,5 +1,5 @@
 /* mma.h -- GEMMs by matrix instructions of a warp, whatever its lanes hold of the operands: rows of
- * mma.def, mfma.def and scaled.def. */
+ * isa/matrix.def. */
 #ifndef TL_TARGET_MMA_H
 #define TL_TARGET_MMA_H
 

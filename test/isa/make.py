@@ -74,7 +74,7 @@ class Row:
 def mma_rows(number):
     rows = []
     pattern = r"^MMA\((\d+), (\d+), (\d+), (\w+), (\w+), (\w+), (\d+)\)"
-    for line in (ROOT / "src/isa/mma.def").read_text().splitlines():
+    for line in (ROOT / "src/target/cuda/isa/matrix.def").read_text().splitlines():
         found = re.match(pattern, line)
         if not found:
             continue

@@ -229,8 +229,8 @@ TEST(scales_are_in_the_lanes_that_the_ptx_isa_says)
 {
     const Isa *isa;
 
-    for (int i = 0; (isa = mma_scaled_row(i)) != NULL; i++) {
-        if (mma_lanes(isa, MMA_C).extent[LANE_LANE] == 64)
+    for (int i = 0; (isa = mma_row(i)) != NULL; i++) {
+        if (!isa->mma->per || mma_lanes(isa, MMA_C).extent[LANE_LANE] == 64)
             continue;
         LaneMap a = mma_lanes(isa, MMA_SA), b = mma_lanes(isa, MMA_SB);
         int slot;
@@ -284,9 +284,6 @@ TEST(scaled_products_of_waves_are_held_as_triton_has_them)
         check_bits(mma_lanes(small, which), scales_16, none);
         check_bits(mma_lanes(large, which), scales_32, none);
     }
-    const Isa *isa;
-    for (int i = 0; (isa = mma_scaled_row(i)) != NULL; i++)
-        check_row(isa);
 }
 
 /* The instruction set manual of CDNA 4 on DS_READ_B64_TR_B16, whose words bring four slots each: of 16
@@ -314,17 +311,17 @@ TEST(transposing_reads_of_bytes_are_those_of_products)
 
     CHECK(l && l->id == ISA_READ_TR_16);
     CHECK(!mma_load_find(isa_find("mfma.16x16x64.s32.s8.s8"), MMA_B, true, &m));
-    for (int i = 0; mma_scaled_row(i); i++)
-        if (mma_warp(mma_scaled_row(i)) == 64)
-            CHECK(!mma_load_find(mma_scaled_row(i), MMA_A, false, &m));
+    for (int i = 0; mma_row(i); i++)
+        if (mma_row(i)->mma->per && mma_warp(mma_row(i)) == 64)
+            CHECK(!mma_load_find(mma_row(i), MMA_A, false, &m));
 }
 
 /* As device/metal/run.m asks a GPU. */
 TEST(lanes_of_a_simdgroup_hold_neighbours_of_a_row)
 {
-    for (int i = 0; simdgroup_row(i); i++)
-        for (int which = MMA_A; which <= MMA_C; which++) {
-            LaneMap l = mma_lanes(simdgroup_row(i), which);
+    for (int i = 0; mma_row(i); i++)
+        for (int which = MMA_A; which <= MMA_C && mma_row(i)->has == HAS_SIMDGROUP_MMA; which++) {
+            LaneMap l = mma_lanes(mma_row(i), which);
             for (int lane = 0; lane < 32; lane++)
                 for (int slot = 0; slot < 2; slot++) {
                     int at[2];
@@ -340,10 +337,6 @@ TEST(every_element_of_a_product_has_one_place)
     const Isa *isa;
 
     for (int i = 0; (isa = mma_row(i)) != NULL; i++)
-        check_row(isa);
-    for (int i = 0; (isa = mfma_row(i)) != NULL; i++)
-        check_row(isa);
-    for (int i = 0; (isa = simdgroup_row(i)) != NULL; i++)
         check_row(isa);
     check_once(isa_lanes(isa_find("wgmma"), MMA_C, 64, 64, DT_F32));
     check_once(isa_lanes(isa_find("wgmma"), MMA_A, 64, 16, DT_BF16));

@@ -3,7 +3,7 @@
  * The machine is what every GPU of the families Apple7 and later has.  Numbers that Apple tells
  * nobody (registers, units, clocks) are such as small GPUs have; nothing that is right or wrong
  * hangs on them.  GEMMs are products of 8 x 8 matrices of a SIMD-group, rows of
- * isa/simdgroup.def. */
+ * metal/isa/matrix.def. */
 #include "pass/warp_reduce.h"
 #include "target/metal/metal.h"
 #include "target/mma.h"

@@ -91,7 +91,7 @@ void ptx_stmatrix(const char *name, void *const *at, int n)
 
 /* ---- MMAs ------------------------------------------------------------------------------------ */
 
-/* The row of isa/mma.def that an instruction is: m16n8k16.row.col.C.A.B.C */
+/* The row of cuda/isa/matrix.def that an instruction is: m16n8k16.row.col.C.A.B.C */
 static const Isa *mma_of(const char *name)
 {
     static const char *last;

@@ -35,18 +35,19 @@ static Buffer *operand(BuiltinCall *c, int which)
 static const Isa *named(BuiltinCall *c)
 {
     const char *suffix = arg_text(c, SUFFIX);
+    const Isa *isa;
     bool known = false;
 
-    for (int i = 0; suffix && mfma_row(i); i++) {
-        const Mma *m = mfma_row(i)->mma;
-        if (strcmp(m->own, suffix) != 0)
+    for (int i = 0; suffix && (isa = mma_row(i)) != NULL; i++) {
+        const Mma *m = isa->mma;
+        if (m->per || mma_warp(isa) != LANES || strcmp(m->own, suffix) != 0)
             continue;
         known = true;
         bool fits = true;
         for (int j = 0; j < 3; j++)
             fits &= m->type[j] == operand(c, j)->type;
         if (fits)
-            return mfma_row(i);
+            return isa;
     }
     if (known)
         call_fail(c, "v_mfma_%s does not multiply %s by %s into %s [unsupported-here]", suffix,

@@ -4,13 +4,13 @@
 #include "twin/machine.h"
 
 /* The row of the machine that the text is for. */
-static const Isa *mfma_of(const char *name, const Isa *(*row)(int))
+static const Isa *mfma_of(const char *name, bool scaled)
 {
     const Machine *m = machine.module->func->kernels.at[0]->machine;
     const Isa *isa;
 
-    for (int i = 0; (isa = row(i)) != NULL; i++)
-        if (!strcmp(isa->mma->own, name) && isa_fits(isa, m))
+    for (int i = 0; (isa = mma_row(i)) != NULL; i++)
+        if (isa_fits(isa, m) && (isa->mma->per > 0) == scaled && !strcmp(isa->mma->own, name))
             return isa;
     twin_fail("%s is no MMA of %s [twin-meaning]", name, m->name);
 }
@@ -86,7 +86,7 @@ static void op(int row, const char *name, void *const *at, int n)
     }
     if (!warp_brings(name, at))
         return;
-    warp_multiply(mfma_of(name, n > 3 ? mma_scaled_row : mfma_row), &o);
+    warp_multiply(mfma_of(name, n > 3), &o);
     warp_goes_on();
 }
 
