@@ -152,6 +152,38 @@ for line in "test/kernel/subgroups.py:parts" "test/kernel/warps.py:matches" "tes
     *) echo "FAIL $line with subgroups: $text" ;;
     esac
 done >>"$log/a"
+# Of numbers that no software adapter has: subgroups_of.c makes them of workgroup memory, in front of the real library.
+# wide N WORDS…
+wide() {
+    n=$1
+    shift
+    text=$(TILELANG_WGPU=$log/wgpu run "$@" -q --target "webgpu -max_num_threads=1024 -subgroup=$n")
+    case $text in
+    *PASS*) echo ok ;;
+    *) echo "FAIL $* with subgroups of $n: $text" ;;
+    esac
+}
+real=$(ls "${lib:-${WGPU_DIR:-$PWD/deps/wgpu}/wgpu/resources}"/libwgpu_native*.so 2>/dev/null | head -n 1)
+mkdir "$log/wgpu"
+if [ -n "$real" ] && ${CC:-cc} -Wall -Wextra -fPIC -shared -o "$log/wgpu/libwgpu_native.so" test/gpu/subgroups_of.c -Wl,--no-as-needed "$real"; then
+    while read -r line; do
+        wide $line
+    done
+fi >>"$log/a" <<'X'
+32 test/kernel/subgroups.py:parts
+32 test/kernel/subgroups.py:rows
+32 test/kernel/names_threads.py:sums
+32 test/kernel/warps.py:matches
+32 test/kernel/warps.py:lanes N=96
+32 examples/softmax.py M=9 N=65
+32 examples/flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=True
+16 test/kernel/names_threads.py:sums
+16 test/kernel/warps.py:matches
+16 examples/softmax.py M=9 N=65
+64 test/kernel/subgroups.py:parts
+64 test/kernel/names_threads.py:sums
+64 examples/softmax.py M=9 N=65
+X
 # What threads print: the same lines as on a CPU.
 lines() { run_kernel=$("$tl" run test/kernel/print.py -q --target "$1" 2>&1) && echo "$run_kernel"; }
 [ -n "$(lines cpu)" ] && [ "$(lines cpu)" = "$(lines webgpu)" ] && echo ok >>"$log/a" || echo "FAIL prints: $(lines webgpu)" >>"$log/a"

@@ -318,6 +318,26 @@ static bool see_ordered_stmt(const Stmt *s, void *arg)
     return true;
 }
 
+/* The head of a kernel.  With subgroups its threads stand in one row: naga has none in others. */
+static void put_entry(Wgsl *w, const Kernel *k, const char *block, const char *thread, bool lanes)
+{
+    Emit *e = &w->e;
+    int x = MAX(k->threads[0], 1), y = MAX(k->threads[1], 1), z = MAX(k->threads[2], 1);
+    bool row = lanes && y * z > 1;
+    const char *own = row ? name_for(e->names, NEW(e->arena, char), "place") : thread;
+
+    emit_line(e, "\n@compute @workgroup_size(%d, %d, %d)", row ? x * y * z : x, row ? 1 : y,
+              row ? 1 : z);
+    emit_line(e, "fn %s(@builtin(workgroup_id) %s: vec3<u32>, "
+              "@builtin(local_invocation_id) %s: vec3<u32>%s) {", k->launch.symbol, block, own,
+              lanes ? ", @builtin(subgroup_invocation_id) tl_own_lane: u32, "
+                      "@builtin(subgroup_size) tl_size: u32" : "");
+    e->indent = 1;
+    if (row)
+        emit_line(e, "let %s = vec3<u32>(%s.x %% %du, %s.x / %du %% %du, %s.x / %du);", thread, own,
+                  x, own, x, y, own, x * y);
+}
+
 static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
 {
     Emit *e = &w->e;
@@ -343,13 +363,7 @@ static void emit_kernel(Wgsl *w, Kernel *k, Uses *u)
     wgsl_place_shared(w, k);
     block = name_for(e->names, NEW(e->arena, char), "block");
     thread = name_for(e->names, NEW(e->arena, char), "thread");
-    emit_line(e, "\n@compute @workgroup_size(%d, %d, %d)", MAX(k->threads[0], 1),
-              MAX(k->threads[1], 1), MAX(k->threads[2], 1));
-    emit_line(e, "fn %s(@builtin(workgroup_id) %s: vec3<u32>, "
-              "@builtin(local_invocation_id) %s: vec3<u32>%s) {", k->launch.symbol, block, thread,
-              lanes ? ", @builtin(subgroup_invocation_id) tl_own_lane: u32, "
-                      "@builtin(subgroup_size) tl_size: u32" : "");
-    e->indent = 1;
+    put_entry(w, k, block, thread, lanes);
     w->start[u - w->uses] = e->out->n;
     if (any)
         take_scalars(w, k, scalars);
