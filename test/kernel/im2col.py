@@ -12,6 +12,7 @@
 # verify: :product
 # verify: :product N=2 H=9 W=7 C=64 F=40 stride=2
 # verify: :product dilation=2 pad=2 bc=64 C=64
+# verify: :staged
 import tilelang
 import tilelang.language as T
 
@@ -51,5 +52,28 @@ def product(N=1, H=12, W=10, C=32, F=64, kernel=3, stride=1, dilation=1, pad=1, 
                 T.copy(B[k * bc, bx * bn], b)
                 T.gemm(x, b, y)
             T.copy(y, Y[by * bm, bx * bn])
+
+    return main
+
+
+@tilelang.jit(out_idx=[-1])
+def staged(N=2, H=12, W=10, C=32, F=64, bm=64, bc=32):
+    """The image is a temporary of the kernel before."""
+    @T.prim_func
+    def main(X: T.Tensor((N, H, W, C), "float16"), B: T.Tensor((9 * C, F), "float16"), Y: T.Tensor((N * H * W, F), "float32")):
+        twice = T.alloc_global((N, H, W, C), "float16")
+        with T.Kernel(N * H, threads=64) as b:
+            for i, j in T.Parallel(W, C):
+                twice[b // H, b % H, i, j] = X[b // H, b % H, i, j] * 2
+        with T.Kernel(1, T.ceildiv(N * H * W, bm), threads=128) as (bx, by):
+            x = T.alloc_shared((bm, bc), "float16")
+            b = T.alloc_shared((bc, F), "float16")
+            y = T.alloc_fragment((bm, F), "float32")
+            T.clear(y)
+            for k in T.Pipelined(9 * C // bc, num_stages=3):
+                T.im2col(twice, x, by, k, 3, 1, 1, 1)
+                T.copy(B[k * bc, bx * F], b)
+                T.gemm(x, b, y)
+            T.copy(y, Y[by * bm, bx * F])
 
     return main

@@ -59,10 +59,9 @@ bool im2col_plan(Kernel *k, const Stmt *t, const char **why)
     if (k->machine->level < 90 || k->uses_threads)
         return false;
     *why = "not from a tensor of known size to a shared tile of its type";
-    if (img->buf->scope != MEM_GLOBAL || img->buf->view_of || !buffer_is_aligned(img->buf) ||
-        !img->buf->is_param || !region_is_whole(img) || col->buf->scope != MEM_SHARED ||
-        col->buf->view_of || img->buf->type != col->buf->type ||
-        dtype_bits(img->buf->type) < 8 || !conv_of(t, &v))
+    if (img->buf->scope != MEM_GLOBAL || img->buf->view_of || !tma_has_address(img->buf) ||
+        !region_is_whole(img) || col->buf->scope != MEM_SHARED || col->buf->view_of ||
+        img->buf->type != col->buf->type || dtype_bits(img->buf->type) < 8 || !conv_of(t, &v))
         return false;
     *why = "what is outside of the tensor is not zero";
     if (buffer_plan(k, img->buf)->safe)
