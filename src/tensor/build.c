@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+enum { FEW_CHANNELS = 16 }; /* of a result: no product of tiles pays */
+
 Node *build_unary(Graph *g, Elem e, Node *a)
 {
     return node_elem(g, e, a, NULL, NULL);
@@ -443,23 +445,84 @@ static Node *conv_by_groups(Graph *g, Node *p, Node *w, int ns, int64_t groups)
     return node_reshape(g, y, ns + 2, out);
 }
 
-/* x [n, c, spatial], w [o, c / groups, spatial]: windows of x by the weights of their group. */
-Node *build_conv(Graph *g, Node *x, Node *w, int ns, const int64_t *stride, const int64_t *padding,
-                 const int64_t *dilation, int64_t groups)
+/* A GPU takes tiles of an image with its channels last: neighbours in memory are neighbours in the
+ * sum, whole vectors of them, and a window is a tap's place plus theirs. */
+static bool channels_last(const Graph *g, const Node *x, const Node *w, int64_t groups)
 {
+    return machine_has(g->machine, HAS_THREADS) && groups == 1 && has_gemm(x->type) &&
+           !extent_is_open(g, x->shape[1]) && x->shape[1] * dtype_bits(x->type) % 128 == 0 &&
+           !extent_is_open(g, w->shape[0]) && w->shape[0] >= FEW_CHANNELS;
+}
+
+static Node *moved_last(Graph *g, Node *a)
+{
+    int perm[TENSOR_RANK] = {0};
+    for (int d = 2; d < a->rank; d++)
+        perm[d - 1] = d;
+    perm[a->rank - 1] = 1;
+    return node_permute(g, a, perm);
+}
+
+/* Windows of one element, one beside the other: a product for each pixel. */
+static bool is_pointwise(const Node *w, int ns, const int64_t *stride, const int64_t *padding)
+{
+    bool one = true;
+    for (int d = 0; d < ns; d++)
+        one = one && w->shape[2 + d] == 1 && stride[d] == 1 && padding[d] == 0;
+    return one;
+}
+
+static Node *conv_of_pixels(Graph *g, Node *x, Node *w, int ns)
+{
+    static const char *const spec[] = {"ncx,oc->nox", "ncxy,oc->noxy", "ncxyz,oc->noxyz"};
+    return build_einsum(g, spec[ns - 1], x, node_reshape(g, w, 2, w->shape));
+}
+
+static Node *conv_of_channels_last(Graph *g, Node *x, Node *w, int ns, const int64_t *stride,
+                                   const int64_t *padding, const int64_t *dilation)
+{
+    static const char *const spec[] = {"nxic,oic->nox", "nxiyjc,oijc->noxy",
+                                       "nxiyjzkc,oijkc->noxyz"};
     int64_t lo[TENSOR_RANK] = {0}, one[TENSOR_RANK], shape[TENSOR_RANK];
-    static const char in_axes[] = "xiyjzk";
-    for (int d = 0; d < x->rank; d++) {
-        lo[d] = d < 2 ? 0 : padding[d - 2];
+    Node *p = moved_last(g, x);
+    for (int d = 0; d < p->rank; d++) {
+        lo[d] = d && d <= ns ? padding[d - 1] : 0;
         one[d] = 1;
-        shape[d] = x->shape[d] + 2 * lo[d];
+        shape[d] = p->shape[d] + 2 * lo[d];
     }
+    p = node_pad(g, p, lo, one, shape, 0);
+    for (int d = 0; d < ns; d++)
+        p = node_window(g, p, 1 + 2 * d, w->shape[2 + d], stride[d], dilation[d]);
+    return build_einsum(g, spec[ns - 1], p, moved_last(g, w));
+}
+
+static void conv_check(Graph *g, const Node *x, const Node *w, int ns, int64_t groups)
+{
     if (x->rank != ns + 2 || w->rank != ns + 2 || w->shape[1] * groups != x->shape[1] ||
         w->shape[0] % groups)
         diag_fail(g->diag, g->at, "a convolution of %s by weights %s in %lld group%s "
                   "[tensor-conv]", shape_text(g, x->rank, x->shape),
                   shape_text(g, w->rank, w->shape), (long long)groups,
                   groups == 1 ? "" : "s");
+}
+
+/* x [n, c, spatial], w [o, c / groups, spatial]: windows of x by the weights of their group. */
+Node *build_conv(Graph *g, Node *x, Node *w, int ns, const int64_t *stride, const int64_t *padding,
+                 const int64_t *dilation, int64_t groups)
+{
+    int64_t lo[TENSOR_RANK] = {0}, one[TENSOR_RANK], shape[TENSOR_RANK];
+    static const char in_axes[] = "xiyjzk";
+    conv_check(g, x, w, ns, groups);
+    const DType both = promote(x->type, w->type);
+    if (groups == 1 && is_pointwise(w, ns, stride, padding))
+        return conv_of_pixels(g, x, w, ns);
+    if (channels_last(g, x, w, groups) && both == x->type)
+        return conv_of_channels_last(g, x, node_cast(g, w, both), ns, stride, padding, dilation);
+    for (int d = 0; d < x->rank; d++) {
+        lo[d] = d < 2 ? 0 : padding[d - 2];
+        one[d] = 1;
+        shape[d] = x->shape[d] + 2 * lo[d];
+    }
     Node *p = node_pad(g, x, lo, one, shape, 0);
     for (int d = 0; d < ns; d++)
         p = node_window(g, p, 2 + 2 * d, w->shape[2 + d], stride[d], dilation[d]);

@@ -46,13 +46,14 @@ static Stored behind(Graph *g, const Group *k, Node *n, const Lin *const *at)
 static bool is_tile(const Stored *s, const Operand *t, bool *swapped)
 {
     const int n = s->node->rank;
+    const Lin *column = t->along ? t->along : t->column;
     if (!s->found || n < 2)
         return false;
     for (int d = 0; d < n - 2; d++)
-        if (lin_uses(s->at[d], t->row) || lin_uses(s->at[d], t->column))
+        if (lin_uses(s->at[d], t->row) || lin_uses(s->at[d], column))
             return false;
-    *swapped = lin_same(s->at[n - 1], t->row) && lin_same(s->at[n - 2], t->column);
-    return *swapped || (lin_same(s->at[n - 2], t->row) && lin_same(s->at[n - 1], t->column));
+    *swapped = lin_same(s->at[n - 1], t->row) && lin_same(s->at[n - 2], column);
+    return *swapped || (lin_same(s->at[n - 2], t->row) && lin_same(s->at[n - 1], column));
 }
 
 /* The tensor below n when n has all its elements in the same order; NULL: it has not. */
@@ -103,6 +104,21 @@ static bool find_view(Graph *g, const Group *k, const Operand *t, Stored *s, con
     }
 }
 
+/* Tiles of windows: pixels are rows in memory, the channels of an offset columns. */
+static bool plan_windows(Graph *g, Operand *t)
+{
+    Windows w;
+    if (!machine_has(g->machine, HAS_THREADS) || !t->row_tile || !match_windows(t->node, &w))
+        return false;
+    t->swapped = w.taps_first;
+    if (machine_has(g->machine, HAS_BULK_COPY) && w.image->type == t->type && w.image->stored)
+        t->windows = im2col_text(g, &w, w.taps_first ? t->rows : t->columns,
+                                 w.taps_first ? t->column_tile : t->row_tile,
+                                 w.taps_first ? t->row_tile : t->column_tile);
+    t->image = w.image->buffer;
+    return true;
+}
+
 void operand_plan(Graph *g, const Group *k, Operand *t, const Lin *const *at)
 {
     Stored s = behind(g, k, t->node, at);
@@ -110,6 +126,8 @@ void operand_plan(Graph *g, const Group *k, Operand *t, const Lin *const *at)
     const char *buffer = s.node->buffer;
     for (int d = 0; d < t->node->rank; d++)
         t->at[d] = at[d];
+    if (plan_windows(g, t))
+        return;
     t->copied = is_tile(&s, t, &swapped) && s.node->type == t->type;
     if (!t->copied) {
         s.node = t->node;
@@ -181,8 +199,13 @@ static const Lin *folded(Graph *g, const Lin *column, const char *base, int64_t 
 
 /* The loop over a tile, columns as rows of `by` elements if that is not 0: an element of it. */
 static const char *open_columns(Body *b, const char *name, int64_t rows, int64_t columns,
-                                int64_t by)
+                                int64_t by, bool swapped)
 {
+    if (swapped) {
+        body_line(b, "for j, i in T.Parallel(%lld, %lld):", (long long)columns, (long long)rows);
+        b->indent++;
+        return arena_printf(b->g->arena, "%s[j, i]", name);
+    }
     if (!by) {
         body_line(b, "for i, j in T.Parallel(%lld, %lld):", (long long)rows, (long long)columns);
         b->indent++;
@@ -203,19 +226,24 @@ void operand_load(Graph *g, const Group *k, const Operand *t, Str *out, int inde
         body_line(&b, "T.copy(%s, %s)", t->source, t->name);
         return;
     }
+    if (t->windows) {
+        body_line(&b, "T.im2col(%s, %s, %s)", t->image, t->name, t->windows);
+        return;
+    }
     const int64_t by = t->guard || !strstr(t->column_base, " * ")
                            ? 0 : fold_columns(g, t->node, t->at, t->column, t->columns);
     const Lin *at[TENSOR_RANK],
               *c = by ? folded(g, t->column, t->column_base, t->columns, by) : NULL;
     for (int d = 0; d < t->node->rank; d++)
         at[d] = c && lin_same(t->at[d], t->column) ? c : t->at[d];
-    const char *place = open_columns(&b, t->name, t->rows, t->columns, by);
+    const char *place = open_columns(&b, t->name, t->rows, t->columns, by, t->swapped);
     if (t->guard) {
         body_line(&b, "if %s:", t->guard);
         b.indent++;
     }
+    b.moved = t->node->type == t->type && is_moved(t->node, k);
     const char *v = body_value(&b, t->node, at);
-    if (compute_type(t->node->type) != t->type)
+    if (!b.moved && compute_type(t->node->type) != t->type)
         v = arena_printf(g->arena, "T.cast(%s, \"%s\")", v, dtype_name(t->type));
     body_line(&b, "%s = %s", place, v);
     if (t->guard) {
@@ -311,31 +339,18 @@ static const char *tile_of(Graph *g, const char *buffer, int rank, const Lin *co
     Str b;
     if (rank < 2)
         return NULL;
-    const char *row = axis_base(g, p[rank - 2], t->at[1], t->at[2], t->row_base, t->whole_rows),
-               *column = axis_base(g, p[rank - 1], t->at[2], t->at[1], t->column_base,
+    const char *row = axis_base(g, p[rank - 2], t->at[1], t->along, t->row_base, t->whole_rows),
+               *column = axis_base(g, p[rank - 1], t->along, t->at[1], t->column_base,
                                    t->whole_columns);
     str_init(&b, g->arena);
     str_printf(&b, "%s[", buffer);
     for (int d = 0; d < rank - 2; d++) {
-        if (lin_uses(p[d], t->at[1]) || lin_uses(p[d], t->at[2]))
+        if (lin_uses(p[d], t->at[1]) || lin_uses(p[d], t->along))
             return NULL;
         str_printf(&b, "%s, ", lin_text(g, p[d]));
     }
     str_printf(&b, "%s, %s]", row, column);
     return row && column ? b.s : NULL;
-}
-
-/* The one output as a tile of memory, or NULL. */
-static const char *store_place(Graph *g, const Group *k, Place *const *place, const StoreTile *t)
-{
-    const Node *n = k->outputs.at[0];
-    if (k->outputs.n != 1 || !machine_has(g->machine, HAS_THREADS) ||
-        compute_type(n->type) != t->type)
-        return NULL;
-    const char *to = tile_of(g, n->buffer, n->rank, place[n->id]->at, t);
-    if (!to && same_order(n, k->anchor))
-        to = tile_of(g, view_name(g, n, 3, k->anchor->shape), 3, t->at, t);
-    return to;
 }
 
 /* Is what is stored the product itself? */
@@ -366,12 +381,9 @@ static int count_quotients(const Lin *l)
     return n;
 }
 
-/* The element of n at p, with axes taken as one where that has fewer quotients and remainders: a
- * thread of a GPU has one for each of its elements, and all in registers. */
-static const char *merged_place(Graph *g, const Node *n, const Lin *const *p)
+/* Axes of n at p, taken as one where that has fewer quotients and remainders: how many are left. */
+static int merge_axes(Graph *g, const Node *n, const Lin *const *p, const Lin **at, int64_t *shape)
 {
-    const Lin *at[TENSOR_RANK];
-    int64_t shape[TENSOR_RANK];
     int rank = 0;
     for (int d = 0; d < n->rank; d++) {
         const Lin *both = rank ? lin_add(g, lin_mul(g, at[rank - 1], n->shape[d]), p[d]) : NULL;
@@ -383,7 +395,35 @@ static const char *merged_place(Graph *g, const Node *n, const Lin *const *p)
         at[rank] = p[d];
         shape[rank++] = n->shape[d];
     }
+    return rank;
+}
+
+/* The element of n at p: a thread of a GPU has a quotient for each of its elements, and all in
+ * registers. */
+static const char *merged_place(Graph *g, const Node *n, const Lin *const *p)
+{
+    const Lin *at[TENSOR_RANK];
+    int64_t shape[TENSOR_RANK];
+    const int rank = merge_axes(g, n, p, at, shape);
     return place_text(g, rank < n->rank ? view_name(g, n, rank, shape) : n->buffer, rank, at);
+}
+
+/* The one output as a tile of memory, or NULL. */
+static const char *store_place(Graph *g, const Group *k, Place *const *place, const StoreTile *t)
+{
+    const Node *n = k->outputs.at[0];
+    if (k->outputs.n != 1 || !machine_has(g->machine, HAS_THREADS) ||
+        compute_type(n->type) != t->type)
+        return NULL;
+    const Lin *at[TENSOR_RANK];
+    int64_t shape[TENSOR_RANK];
+    const char *to = tile_of(g, n->buffer, n->rank, place[n->id]->at, t);
+    const int rank = to ? n->rank : merge_axes(g, n, place[n->id]->at, at, shape);
+    if (rank < n->rank && (to = tile_of(g, "", rank, at, t)))
+        to = tile_of(g, view_name(g, n, rank, shape), rank, at, t);
+    if (!to && same_order(n, k->anchor))
+        to = tile_of(g, view_name(g, n, 3, k->anchor->shape), 3, t->at, t);
+    return to;
 }
 
 /* Outputs follow from the accumulator element by element.  One that is a tile of memory is copied
@@ -392,7 +432,9 @@ void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *le
 {
     Body b;
     Place **place = places_from(g, k->anchor, t->at);
-    const char *to = store_place(g, k, place, t);
+    StoreTile whole = *t;
+    whole.along = t->along ? t->along : t->at[2];
+    const char *to = store_place(g, k, place, &whole);
     const bool is_acc = !strcmp(leaf, "acc[i, j]");
     const int64_t by = is_acc && !to ? fold_store(g, k, place, t) : 0;
     if (by)
@@ -407,7 +449,7 @@ void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *le
         vec_push(g->arena, &b.leaves, ((Leaf){k->pair, "acc2[i, j]", NULL}));
     const bool plain = to && is_plain(k) && is_acc;
     if (!plain)
-        open_columns(&b, "acc", t->rows, t->columns, by);
+        open_columns(&b, "acc", t->rows, t->columns, by, false);
     if (!plain && t->guard) {
         body_line(&b, "if %s:", t->guard);
         b.indent++;
@@ -464,53 +506,119 @@ static int64_t whole_columns(Graph *g, const Node *dot, int64_t columns, int64_t
     return columns;
 }
 
-void tiles_dot(Graph *g, Group *k, Str *out)
+typedef struct {
+    Node *dot;
+    TileChoice c;
+    const Lin *z, *mi, *nj, *along; /* batch, row, column; the column in its run of memory */
+    const char *m0, *n0, *k0;       /* where the tile begins; n0 in the run */
+    const char *gm, *gn;            /* guards */
+} Product;
+
+/* Tiles of a GPU that lie each in one run of what is stored, one image, leave in bulk. */
+static int64_t fit_run(Graph *g, const Group *k, Product *p)
 {
-    Node *dot = k->anchor, *a = dot->arg[0], *b = dot->arg[1];
-    const int64_t B = dot->shape[0], M = dot->shape[1], N = dot->shape[2], K = a->shape[2];
-    const DType acc = dtype_is_int(a->type) ? DT_I32 : DT_F32;
-    TileChoice c = choose(g, dot);
+    const int64_t run = machine_has(g->machine, HAS_THREADS) ? column_run(g, k, p->dot) : 0,
+                  n = columns_of_run(run, p->c.n);
+    if (!n)
+        return 0;
+    if (n <= p->c.n / 2 && p->dot->shape[1] % (2 * p->c.m) == 0) /* as many accumulators */
+        p->c.m *= 2;
+    p->c.n = n;
+    return run;
+}
+
+static void place_columns(Graph *g, Product *p, int64_t run)
+{
+    const int64_t N = p->dot->shape[2], per = run / p->c.n;
+    const char *inside = "bx";
+    if (run && per > 1)
+        inside = arena_printf(g->arena, "bx %% %lld", (long long)per);
+    p->n0 = run && per == 1 ? "0" : arena_printf(g->arena, "%s * %lld", inside, (long long)p->c.n);
+    p->along = lin_var(g, run && per == 1 ? "j" : arena_printf(g->arena, "%s + j", p->n0), 0,
+                       (run ? run : N) - 1);
+    p->nj = p->along;
+    if (run) {
+        const char *image = per == 1 ? "bx"
+                                     : arena_printf(g->arena, "bx // %lld", (long long)per);
+        p->nj = lin_add(g, lin_mul(g, lin_var(g, image, 0, N / run - 1), run), p->along);
+    }
+    p->gn = run ? NULL
+                : axis_guard(g, arena_printf(g->arena, "%s + j", p->n0), N, p->c.n);
+}
+
+static void plan_product(Graph *g, const Group *k, Product *p)
+{
+    Node *const *arg = p->dot->arg;
+    Windows w;
+    p->c = choose(g, p->dot);
     if (k->pair) /* as many registers for both */
-        c.n = MAX(16, c.n / 16 * 8);
-    c.n = whole_columns(g, dot, c.n, c.k);
-    int names = 0;
-    const char *m0 = arena_printf(g->arena, "by * %lld", (long long)c.m),
-               *n0 = arena_printf(g->arena, "bx * %lld", (long long)c.n),
-               *k0 = arena_printf(g->arena, "k * %lld", (long long)c.k);
-    const Lin *z = lin_var(g, "bz", 0, B - 1);
-    const Lin *mi = lin_var(g, arena_printf(g->arena, "%s + i", m0), 0, M - 1),
-              *nj = lin_var(g, arena_printf(g->arena, "%s + j", n0), 0, N - 1),
-              *kj = lin_var(g, arena_printf(g->arena, "%s + j", k0), 0, K - 1),
-              *ki = lin_var(g, arena_printf(g->arena, "%s + i", k0), 0, K - 1);
-    const char *gm = axis_guard(g, arena_printf(g->arena, "%s + i", m0), M, c.m),
-               *gn = axis_guard(g, arena_printf(g->arena, "%s + j", n0), N, c.n);
-    Operand ta = {.node = a, .name = "A", .type = a->type, .rows = c.m, .columns = c.k, .row = mi,
-               .column = kj, .row_base = m0, .column_base = k0};
-    Operand tb = {.node = b, .name = "B", .type = b->type, .rows = c.k, .columns = c.n, .row = ki,
-               .column = nj, .row_base = k0, .column_base = n0};
-    ta.guard = guard_both(g, gm, axis_guard(g, arena_printf(g->arena, "%s + j", k0), K, c.k));
-    tb.guard = guard_both(g, axis_guard(g, arena_printf(g->arena, "%s + i", k0), K, c.k), gn);
-    operand_plan(g, k, &ta, (const Lin *[]){z, mi, kj});
-    operand_plan(g, k, &tb, (const Lin *[]){z, ki, nj});
-    const long long nx = ceil_div(N, c.n), ny = ceil_div(M, c.m);
+        p->c.n = MAX(16, p->c.n / 16 * 8);
+    p->c.n = whole_columns(g, p->dot, p->c.n, p->c.k);
+    for (int i = 0; i < 2 && machine_has(g->machine, HAS_THREADS); i++)
+        if (match_windows(arg[i], &w) && w.taps_first == (i == 1))
+            p->c.k = channels_of_tile(&w, p->c.k);
+    const int64_t run = fit_run(g, k, p);
+    p->m0 = arena_printf(g->arena, "by * %lld", (long long)p->c.m);
+    p->k0 = arena_printf(g->arena, "k * %lld", (long long)p->c.k);
+    p->z = lin_var(g, "bz", 0, p->dot->shape[0] - 1);
+    p->mi = lin_var(g, arena_printf(g->arena, "%s + i", p->m0), 0, p->dot->shape[1] - 1);
+    p->gm = axis_guard(g, arena_printf(g->arena, "%s + i", p->m0), p->dot->shape[1], p->c.m);
+    place_columns(g, p, run);
+}
+
+static Operand left_operand(Graph *g, const Group *k, const Product *p)
+{
+    Node *a = p->dot->arg[0];
+    const int64_t K = a->shape[2];
+    const char *kj = arena_printf(g->arena, "%s + j", p->k0);
+    Operand t = {.node = a, .name = "A", .type = a->type, .rows = p->c.m, .columns = p->c.k,
+                 .row = p->mi, .column = lin_var(g, kj, 0, K - 1), .row_base = p->m0,
+                 .column_base = p->k0, .row_tile = "by", .column_tile = "k"};
+    t.guard = guard_both(g, p->gm, axis_guard(g, kj, K, p->c.k));
+    operand_plan(g, k, &t, (const Lin *[]){p->z, p->mi, t.column});
+    return t;
+}
+
+static Operand right_operand(Graph *g, const Group *k, const Product *p, Node *b, const char *name)
+{
+    const int64_t K = b->shape[1];
+    const char *ki = arena_printf(g->arena, "%s + i", p->k0);
+    Operand t = {.node = b, .name = name, .type = b->type, .rows = p->c.k, .columns = p->c.n,
+                 .row = lin_var(g, ki, 0, K - 1), .column = p->nj, .along = p->along,
+                 .row_base = p->k0, .column_base = p->n0, .row_tile = "k", .column_tile = "bx"};
+    t.guard = guard_both(g, axis_guard(g, ki, K, p->c.k), p->gn);
+    operand_plan(g, k, &t, (const Lin *[]){p->z, t.row, p->nj});
+    return t;
+}
+
+static void open_product(Graph *g, const Product *p, Str *out)
+{
+    const int64_t M = p->dot->shape[1], N = p->dot->shape[2];
+    const long long nx = ceil_div(N, p->c.n), ny = ceil_div(M, p->c.m);
     /* Few tiles of rows by many of columns: those that share columns run side by side. */
     const bool rows_first = machine_has(g->machine, HAS_THREADS) && ny > 1 && ny * 8 <= nx;
-    const char *tx = extent_blocks(g, N, c.n), *ty = extent_blocks(g, M, c.m);
+    const char *tx = extent_blocks(g, N, p->c.n), *ty = extent_blocks(g, M, p->c.m);
     str_printf(out, "    with T.Kernel(%s, %s, %s, threads=%d) as (%s, bz):\n",
-               rows_first ? ty : tx, rows_first ? tx : ty, extent_text(g, B), c.threads,
-               rows_first ? "by, bx" : "bx, by");
-    Operand second = tb;
-    second.name = "B2";
-    if (k->pair) {
-        second.node = k->pair->arg[1];
-        operand_plan(g, k, &second, (const Lin *[]){z, ki, nj});
-    }
-    operand_alloc(&ta, out);
-    alloc_product(&tb, "acc", acc, c.m, out);
+               rows_first ? ty : tx, rows_first ? tx : ty, extent_text(g, p->dot->shape[0]),
+               p->c.threads, rows_first ? "by, bx" : "bx, by");
+}
+
+void tiles_dot(Graph *g, Group *k, Str *out)
+{
+    Product p = {.dot = k->anchor};
+    int names = 0;
+    plan_product(g, k, &p);
+    const DType acc = dtype_is_int(p.dot->arg[0]->type) ? DT_I32 : DT_F32;
+    Operand ta = left_operand(g, k, &p), tb = right_operand(g, k, &p, p.dot->arg[1], "B"), second;
     if (k->pair)
-        alloc_product(&second, "acc2", acc, c.m, out);
+        second = right_operand(g, k, &p, k->pair->arg[1], "B2");
+    open_product(g, &p, out);
+    operand_alloc(&ta, out);
+    alloc_product(&tb, "acc", acc, p.c.m, out);
+    if (k->pair)
+        alloc_product(&second, "acc2", acc, p.c.m, out);
     str_printf(out, "        for k in T.Pipelined(%s, num_stages=%d):\n",
-               extent_blocks(g, K, c.k), MAX(c.stages, 0));
+               extent_blocks(g, p.dot->arg[0]->shape[2], p.c.k), MAX(p.c.stages, 0));
     operand_load(g, k, &ta, out, 3, &names);
     operand_load(g, k, &tb, out, 3, &names);
     if (k->pair)
@@ -518,8 +626,8 @@ void tiles_dot(Graph *g, Group *k, Str *out)
     print_gemm(&ta, &tb, "acc", out);
     if (k->pair)
         print_gemm(&ta, &second, "acc2", out);
-    StoreTile to = {.at = {z, mi, nj}, .rows = c.m, .columns = c.n, .row_base = m0,
-                    .column_base = n0, .guard = guard_both(g, gm, gn), .whole_rows = !gm,
-                    .whole_columns = !gn, .type = acc};
+    StoreTile to = {.at = {p.z, p.mi, p.nj}, .along = p.along, .rows = p.c.m, .columns = p.c.n,
+                    .row_base = p.m0, .column_base = p.n0, .guard = guard_both(g, p.gm, p.gn),
+                    .whole_rows = !p.gm, .whole_columns = !p.gn, .type = acc};
     store_tile(g, k, out, &to, "acc[i, j]", &names);
 }

@@ -92,9 +92,24 @@ static const char *cast_text(Graph *g, const char *s, DType from, DType to)
     return from == to ? s : arena_printf(g->arena, "T.cast(%s, \"%s\")", s, dtype_name(to));
 }
 
-static const char *load_text(Graph *g, const Node *n, const Lin *const *at)
+static const char *load_text(const Body *b, const Node *n, const Lin *const *at)
 {
-    return cast_text(g, place_text(g, n->buffer, n->rank, at), n->type, compute_type(n->type));
+    return cast_text(b->g, place_text(b->g, n->buffer, n->rank, at), n->type,
+                     b->moved ? n->type : compute_type(n->type));
+}
+
+/* Is n what is stored at another position, or 0?  Its text needs no other type. */
+bool is_moved(const Node *n, const struct Group *k)
+{
+    while (!n->stored || n->group == k) {
+        const bool view = n->kind == NODE_RESHAPE || n->kind == NODE_PERMUTE ||
+                          n->kind == NODE_BROADCAST || n->kind == NODE_SLICE ||
+                          n->kind == NODE_WINDOW || (n->kind == NODE_PAD && n->value == 0);
+        if (!view)
+            return false;
+        n = n->arg[0];
+    }
+    return true;
 }
 
 static const char *guard_text(Graph *g, const Guard *k, int n)
@@ -389,7 +404,7 @@ const char *body_value(Body *b, Node *n, const Lin *const *at)
     if (n->kind == NODE_CONST)
         return number_text(b->g, n->type, n->value);
     if (n->stored && (n->group != b->group || !n->group))
-        return load_text(b->g, n, at);
+        return load_text(b, n, at);
     const char *key = memo_key(b->g, n, at), *old = map_get(&b->memo, key);
     if (old)
         return old;
@@ -404,7 +419,8 @@ const char *body_value(Body *b, Node *n, const Lin *const *at)
 void body_store(Body *b, Node *n, const char *target, Node *value, const Lin *const *at)
 {
     const char *v = body_value(b, value, at);
-    body_line(b, "%s = %s", target, cast_text(b->g, v, compute_type(value->type), n->type));
+    body_line(b, "%s = %s", target,
+              b->moved ? v : cast_text(b->g, v, compute_type(value->type), n->type));
 }
 
 /* ---- what is read ---------------------------------------------------------------------------- */

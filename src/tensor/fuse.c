@@ -4,7 +4,7 @@
  * is read.  Around each of the others, an anchor, a group is grown: before it all that it reads,
  * after it all nodes whose positions follow from its own.  A node is stored when it is an output,
  * when several groups read it and it is dear, or when it ends a group. */
-#include "tensor/tensor.h"
+#include "tensor/dots.h"
 
 enum {
     HOLD_WEIGHT = 24,   /* operations: past this a node that several groups read is stored */
@@ -138,6 +138,27 @@ static void hold_windows(const Graph *g, Node *a, int64_t times)
         hold(a);
 }
 
+/* Windows of an image with channels last: it is stored so, without windows, and so is the other
+ * operand if it is in another order. */
+static bool hold_image(const Graph *g, const Node *dot)
+{
+    Windows w;
+    bool found = false;
+    for (int i = 0; i < 2 && machine_has(g->machine, HAS_THREADS); i++) {
+        if (!match_windows(dot->arg[i], &w))
+            continue;
+        Node *other = dot->arg[1 - i];
+        while (!other->stored && other->kind == NODE_RESHAPE)
+            other = other->arg[0];
+        if (!w.image->stored)
+            hold(w.image);
+        if (!other->stored && other->kind == NODE_PERMUTE)
+            hold(other);
+        found = true;
+    }
+    return found;
+}
+
 /* Windows of a tensor with a border, on a CPU: it is stored with it, so that loops over them have
  * no conditions, and vectors are whole. */
 static void hold_border(const Graph *g, Node *a, int depth)
@@ -183,10 +204,13 @@ static void find_held(Graph *g, const Node *end)
             (n->meet == end || n->meet->weight > 4 * HOLD_WEIGHT || !is_inline(n->meet)))
             hold(n);
         if (n->kind == NODE_DOT) {
+            const bool image = hold_image(g, n);
             hold_operand(g, n->arg[0], n->shape[2]);
             hold_operand(g, n->arg[1], n->shape[1]);
-            hold_windows(g, n->arg[0], n->shape[2]);
-            hold_windows(g, n->arg[1], n->shape[1]);
+            if (!image)
+                hold_windows(g, n->arg[0], n->shape[2]);
+            if (!image)
+                hold_windows(g, n->arg[1], n->shape[1]);
             hold_border(g, n->arg[0], 0);
             hold_border(g, n->arg[1], 0);
         }

@@ -534,11 +534,11 @@ Node *node_window(Graph *g, Node *a, int axis, int64_t size, int64_t stride, int
         diag_fail(g->diag, g->at, "a window of %lld does not fit into axis %d of %s "
                   "[tensor-conv]", (long long)reach, axis,
                   shape_text(g, a->rank, a->shape));
-    for (int d = 0, e = 0; d < a->rank && e < TENSOR_RANK - 1; d++) {
-        n.shape[e++] = d == axis ? (a->shape[d] - reach) / stride + 1 : a->shape[d];
-        if (d == axis)
-            n.shape[e++] = size;
-    }
+    need_rank(g, n.rank);
+    for (int d = 0; d < n.rank && d < TENSOR_RANK; d++)
+        n.shape[d] = d == axis       ? (a->shape[d] - reach) / stride + 1
+                     : d == axis + 1 ? size
+                                     : a->shape[d - (d > axis)];
     n.attr[0] = axis;
     n.attr[1] = size;
     n.attr[2] = stride;

@@ -10,6 +10,8 @@
  *   fuse.c     nodes into groups, one kernel each      pair.c  two products as one
  *   needs.c    what must be there before what
  *   tiles.c    a group as a kernel         attention.c  one found by its shape: online softmax
+ *   dots.c     products                    conv.c       windows of images as operands of them
+ *   turn.c     layout changes that exchange the innermost axis
  *   sort.c     rows in order: runs merged by search
  *   explain.c  what was fused, bytes and flops
  *
@@ -260,6 +262,7 @@ typedef struct Body { /* statements of one loop body that is being written */
     VEC(Leaf) leaves;
     const struct Group *group; /* its outputs are computed here, not loaded */
     bool quick;        /* quotients by numbers are products */
+    bool moved;        /* values are not computed with: they keep their type */
 } Body;
 
 void body_open(Body *b, Graph *g, Str *out, int indent, int *nname);
@@ -278,6 +281,7 @@ void each_read(Graph *g, Node *n, const Lin *const *at, ReadFn *see, void *arg);
 typedef VEC(int64_t) Breaks;
 void find_breaks(Graph *g, struct Group *k, Node *n, const Lin *const *at, const Lin *var,
                  Breaks *out);
+bool is_moved(const Node *n, const struct Group *k);
 bool is_inline(const Node *n); /* a value at a position is cheap text */
 
 /* ---- fuse.c ---------------------------------------------------------------------------------- */
@@ -332,6 +336,7 @@ const char *fresh_name(Graph *g, const char *stem, int i);
 void tiles_map(Graph *g, Group *k, Str *out);
 void tiles_row(Graph *g, Group *k, Str *out);
 void tiles_dot(Graph *g, Group *k, Str *out);
+bool tiles_turn(Graph *g, const Group *k, Str *out); /* false: it is no such layout change */
 void tiles_attention(Graph *g, Group *k, Str *out);
 void tiles_scan(Graph *g, Group *k, Str *out);
 void tiles_scatter(Graph *g, Group *k, Str *out);

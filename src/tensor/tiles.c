@@ -202,6 +202,7 @@ void tiles_store(Graph *g, const Node *space, Str *out, Group *k, Node *const *w
         body_open(&b, g, out, 2, &names);
         b.group = k;
         space_loop(&part, &b, NULL, s.guard);
+        b.moved = n == 1 && is_moved(what[0], k);
         for (int i = 0; i < n; i++)
             body_store(&b, what[i],
                        place_text(g, to ? to : what[i]->buffer, what[i]->rank, part.at), what[i],
@@ -211,7 +212,8 @@ void tiles_store(Graph *g, const Node *space, Str *out, Group *k, Node *const *w
 
 void tiles_map(Graph *g, Group *k, Str *out)
 {
-    tiles_store(g, k->space, out, k, k->outputs.at, k->outputs.n, NULL);
+    if (!tiles_turn(g, k, out))
+        tiles_store(g, k->space, out, k, k->outputs.at, k->outputs.n, NULL);
 }
 
 /* The tensor is copied, then single elements of it are set or added to. */

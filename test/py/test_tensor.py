@@ -643,6 +643,85 @@ class Gpu(unittest.TestCase):
         check(f, np.maximum(want, 0), x, w, b, tolerance=1e-4)
         self.assertEqual(self.tiles(f, x, w, b).count("T.Kernel("), 2)
 
+    def test_a_convolution_reads_an_image_with_channels_last(self):
+        def plain(x, w, stride, padding, dilation):
+            n = x.ndim - 2
+            x = np.pad(x, ((0, 0), (0, 0)) + tuple((p, p) for p in padding)).astype("float64")
+            size = [(x.shape[2 + d] - dilation[d] * (w.shape[2 + d] - 1) - 1) // stride[d] + 1 for d in range(n)]
+            y = 0
+            for tap in np.ndindex(*w.shape[2:]):
+                seen = tuple(slice(t * e, t * e + (k - 1) * s + 1, s) for t, e, k, s in zip(tap, dilation, size, stride))
+                y = y + np.einsum("nc...,oc->no...", x[(..., *seen)], w[(..., *tap)].astype("float64"))
+            return y
+
+        # image, weights, stride, padding, dilation; what its kernels have
+        cases = (((2, 16, 9, 8), (24, 16, 3, 3), (1, 1), (1, 1), (1, 1), "T.im2col", "T.transpose"),
+                 ((2, 16, 8, 16), (40, 16, 3, 3), (1, 1), (1, 1), (1, 1), "T.im2col", "T.copy(acc, "),
+                 ((1, 24, 10, 12), (64, 24, 3, 3), (2, 2), (1, 1), (1, 1), "T.im2col(t1, B, bx, k, 3, 2, 1, 1)",),
+                 ((2, 32, 13, 9), (40, 32, 3, 3), (1, 1), (2, 2), (2, 2), "T.im2col(t1, B, bx, k, 3, 1, 2, 2)",),
+                 ((2, 16, 9, 11), (16, 16, 3, 2), (1, 2), (1, 0), (1, 1), "for j, i in T.Parallel"),
+                 ((2, 16, 37), (24, 16, 5), (2,), (2,), (1,), "for j, i in T.Parallel"),
+                 ((1, 16, 4, 5, 3), (16, 16, 2, 3, 1), (1, 1, 1), (1, 1, 0), (1, 1, 1), "for j, i in T.Parallel"),
+                 ((2, 32, 8, 16), (80, 32, 1, 1), (1, 1), (0, 0), (1, 1), "_in[", "T.copy(acc, "))
+        for shape, taps, stride, padding, dilation, *texts in cases:
+            def f(x_in, w):
+                return tl.relu(tl.conv(x_in, w, stride=stride, padding=padding, dilation=dilation))
+
+            for target, dtype, tolerance in (GPU, "float16", 2e-3), ("sim -arch=sm_80", "float16", 2e-3), (GPU, "float32", 2e-5):
+                x, w = normal(*shape, dtype=dtype), normal(*taps, dtype=dtype) / 8
+                if dtype == "float32" and len(shape) == 4 and padding == (1, 1):
+                    continue
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", tl.SlowWarning)
+                    got = tl.tensor.TensorProgram(f, target)(x, w)
+                close(got, np.maximum(plain(x, w, stride, padding, dilation), 0), tolerance)
+            made = self.tiles(f, x, w)
+            for text in texts:
+                self.assertIn(text, made)
+
+    def test_two_convolutions_and_what_they_give_back(self):
+        def f(x, v, w):
+            return tl.sum(tl.conv(tl.relu(tl.conv(x, v, padding=1)), w, stride=2) ** 2)
+
+        def g(x, v, w, h=1e-2):
+            y = np.maximum(plain(x, v, 1), 0)
+            return (plain(y, w, 0)[:, :, ::2, ::2] ** 2).sum()
+
+        def plain(x, w, p):
+            seen = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (p, p), (p, p))), (3, 3), (2, 3))
+            return np.einsum("ncxyij,ocij->noxy", seen, w)
+
+        x, v, w = (normal(*s).astype("float64") / 4 for s in ((1, 16, 7, 8), (16, 16, 3, 3), (24, 16, 3, 3)))
+        given = [a.astype("float32") for a in (x, v, w)]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tl.SlowWarning)
+            value, *grads = tl.value_and_grad(tl.tensor_program(f, target=GPU), argnums=(0, 1, 2))(*given)
+        close(value, g(x, v, w), 1e-4)
+        for i, grad in enumerate(grads):
+            for _ in range(3):
+                at, step = tuple(rng.integers(0, n) for n in grad.shape), np.zeros(grad.shape)
+                step[at] = 1e-5
+                args = [[x, v, w], [x, v, w]]
+                args[0][i], args[1][i] = args[0][i] + step, args[1][i] - step
+                slope = (g(*args[0]) - g(*args[1])) / 2e-5
+                assert abs(grad[at] - slope) <= 1e-3 * (1 + abs(slope)), (i, at, grad[at], slope)
+
+    def test_axes_that_change_places_are_turned_in_tiles(self):
+        def f(x):
+            return x.transpose(0, 2, 3, 1)
+
+        def g(x, y):
+            return tl.transpose(tl.tanh(x) * y, (1, 0))
+
+        for dtype in "float16", "float32":
+            x, y, z = normal(2, 33, 9, 7, dtype=dtype), normal(70, 130, dtype=dtype), normal(130, dtype=dtype)
+            check(f, x.transpose(0, 2, 3, 1), x)
+            check(g, (np.tanh(y.astype("float32")) * z).T, y, z, tolerance=1e-3 if dtype == "float16" else 2e-5)
+            for made in self.tiles(f, x), self.tiles(g, y, z):
+                self.assertIn("T.transpose(A, B)", made)
+        n = x.astype("int8")
+        check(f, n.transpose(0, 2, 3, 1), n)
+
     def test_axes_reduced_side_by_side_are_one(self):
         def f(x, w):
             m = x.mean(axis=(0, 2, 3), keepdims=True)
