@@ -2,7 +2,8 @@
 
 Each file has SIZES (of a test, a CPU, a GPU), program (tensors in, tensors out), inputs, reference (numpy, float64)
 and peer, the same in torch, for bench/programs.py.  ROUNDED: the result whose numbers were rounded, so that the last
-digit of what came before may move them by one."""
+digit of what came before may move them by one.  CHOSEN: the result that is positions of the largest scores(torch, ...)
+of a row; where scores are equal but for rounding bench/programs.py takes either."""
 
 import numpy as np
 
