@@ -95,6 +95,7 @@ struct Machine {
     TileChoice (*tiles_gemm)(const Machine *m, const int64_t size[3], int type, unsigned trans,
                              int cores);
     TileChoice (*tiles_attention)(const Machine *m, int64_t S, int64_t D, int type, bool causal);
+    TileChoice (*tiles_attention_back)(const Machine *m, int64_t D, int type); /* its derivatives */
 };
 
 extern const Machine machine_plain; /* of nothing in particular: a kernel that has no target yet */

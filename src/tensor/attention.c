@@ -3,6 +3,7 @@
  * Found by what is computed, not by a name: the left operand of a product is e / sum(e) with
  * e = exp(s - max(s)), both along the axis that the product sums over, and s is made of one other
  * product, element by element: scaled, masked, capped, biased.  Scores are then never stored. */
+#include "tensor/attention.h"
 #include "tensor/dots.h"
 
 enum {
@@ -10,24 +11,9 @@ enum {
     ROOM_BESIDE = 2048, /* bytes of shared memory for barriers and alignment */
 };
 
-#define LOG2_E 1.4426950408889634
-
 /* ---- the rule -------------------------------------------------------------------------------- */
 
-static Node *skip_views(Node *n)
-{
-    while (n->kind == NODE_RESHAPE || n->kind == NODE_BROADCAST)
-        n = n->arg[0];
-    return n;
-}
-
-static bool is_elem(const Node *n, Elem e)
-{
-    return n->kind == NODE_ELEM && n->how == (int)e;
-}
-
-/* e / sum(e), e = exp(s - max(s)): all parts, or false. */
-static bool match_softmax(Node *w, Group *out)
+bool match_softmax(Node *w, Softmax *out)
 {
     if (!is_elem(w, ELEM_DIV))
         return false;
@@ -36,14 +22,49 @@ static bool match_softmax(Node *w, Group *out)
         !is_elem(e, ELEM_EXP) || !is_elem(e->arg[0], ELEM_SUB))
         return false;
     Node *moved = e->arg[0], *max = skip_views(moved->arg[1]);
-    if (max->kind != NODE_REDUCE || max->how != REDUCE_MAX || max->arg[0] != moved->arg[0])
+    if (max->kind != NODE_REDUCE || max->how != REDUCE_MAX || max->arg[0] != moved->arg[0] ||
+        memcmp(sum->attr, max->attr, sizeof sum->attr) != 0)
+        return false;
+    *out = (Softmax){.scores = moved->arg[0], .max = max, .moved = moved, .exp = e, .sum = sum};
+    return true;
+}
+
+/* How often n reads t on its way, through what is not stored. */
+static int uses_of(const Node *n, const Node *t)
+{
+    int found = 0;
+    for (int i = 0; i < n->narg && is_inline(n); i++)
+        found += n->arg[i] == t ? 1 : uses_of(n->arg[i], t);
+    return found;
+}
+
+/* What is made of sums and maxima of rows alone, and stored: derivatives read it. */
+static Node *find_rows(const Graph *g, const Softmax *s)
+{
+    for (int i = s->sum->id + 1; i < g->nodes.n; i++) {
+        Node *n = g->nodes.at[i];
+        if (n->live && n->held && !n->group && n->rank == s->sum->rank &&
+            memcmp(n->shape, s->sum->shape, sizeof n->shape[0] * (size_t)n->rank) == 0 &&
+            uses_of(n, s->sum) == s->sum->nuse - 1 && uses_of(n, s->max) == s->max->nuse - 1 &&
+            s->sum->nuse == 2)
+            return n;
+    }
+    return NULL;
+}
+
+static bool softmax_alone(const Graph *g, Node *w, Group *out)
+{
+    Softmax s;
+    if (!match_softmax(w, &s))
         return false;
     out->weight = w;
-    out->exp = e;
-    out->sum = sum;
-    out->max = max;
-    return w->nuse == 1 && e->nuse == 2 && sum->nuse == 1 && max->nuse == 1 && moved->nuse == 1 &&
-           !w->is_output && memcmp(sum->attr, max->attr, sizeof sum->attr) == 0;
+    out->exp = s.exp;
+    out->sum = s.sum;
+    out->max = s.max;
+    if (s.sum->nuse != 1 || s.max->nuse != 1)
+        out->rows = find_rows(g, &s);
+    return w->nuse == 1 && s.exp->nuse == 2 && s.moved->nuse == 1 && !w->is_output &&
+           (out->rows || (s.sum->nuse == 1 && s.max->nuse == 1));
 }
 
 typedef struct {
@@ -119,7 +140,7 @@ bool match_attention(Graph *g, Node *dot, Group *out)
     const Lin *at[3], *place[TENSOR_RANK];
     places(g, dot, at, "m", "k");
     Node *w = weights_of(g, dot->arg[0], at, place);
-    if (!w || !match_softmax(w, out) || !one_axis(out, place, at[2]) || out->weight->rank < 2)
+    if (!w || !softmax_alone(g, w, out) || !one_axis(out, place, at[2]) || out->weight->rank < 2)
         return false;
     /* What the first product's own group stored is read through. */
     Found f = {.ok = true};
@@ -210,21 +231,6 @@ static void choose_whole(Attention *a)
             a->c.n = n;
 }
 
-static Operand operand(Attention *a, Node *n, const char *name, int64_t rows, int64_t columns,
-                       const char *row_base, const char *column_base, int64_t nr, int64_t nc)
-{
-    Graph *g = a->g;
-    const char *r = arena_printf(g->arena, "%s + i", row_base),
-               *c = strcmp(column_base, "0") ? arena_printf(g->arena, "%s + j", column_base) : "j";
-    if (!strcmp(row_base, "0"))
-        r = "i";
-    Operand t = {.node = n, .name = name, .type = n->type, .rows = rows, .columns = columns,
-                 .row = lin_var(g, r, 0, nr - 1), .column = lin_var(g, c, 0, nc - 1),
-                 .row_base = row_base, .column_base = column_base};
-    t.guard = guard_both(g, axis_guard(g, r, nr, rows), axis_guard(g, c, nc, columns));
-    return t;
-}
-
 /* Where the scores' product stands when the outer one is at batch bz. */
 static const Lin *scores_batch(Attention *a, const Node *dot)
 {
@@ -247,9 +253,9 @@ static void plan(Attention *a)
     const Lin *z = lin_var(g, "bz", 0, dot->shape[0] - 1), *z1 = scores_batch(a, dot);
     const char *m0 = arena_printf(g->arena, "%s * %lld", a->block, (long long)a->c.m),
                *n0 = arena_printf(g->arena, "k * %lld", (long long)a->c.n);
-    a->q = operand(a, s->arg[0], "Q", a->c.m, a->D, m0, "0", a->M, a->D);
-    a->kt = operand(a, s->arg[1], "K", a->D, a->c.n, "0", n0, a->D, a->N);
-    a->v = operand(a, dot->arg[1], "V", a->c.n, a->E, n0, "0", a->N, a->E);
+    a->q = tile_operand(g, s->arg[0], "Q", a->c.m, a->D, m0, "0", a->M, a->D);
+    a->kt = tile_operand(g, s->arg[1], "K", a->D, a->c.n, "0", n0, a->D, a->N);
+    a->v = tile_operand(g, dot->arg[1], "V", a->c.n, a->E, n0, "0", a->N, a->E);
     operand_plan(g, a->k, &a->q, (const Lin *[]){z1, a->q.row, a->q.column});
     operand_plan(g, a->k, &a->kt, (const Lin *[]){z1, a->kt.row, a->kt.column});
     operand_plan(g, a->k, &a->v, (const Lin *[]){z, a->v.row, a->v.column});
@@ -261,204 +267,16 @@ static void plan(Attention *a)
     a->columns = axis_guard(g, c, a->N, a->c.n);
 }
 
-/* ---- what a mask hides ----------------------------------------------------------------------- */
-
-/* An integer as a sum of positions; NULL: it is something else. */
-static const Lin *as_lin(Graph *g, Node *n, const Lin *const *at)
-{
-    const Lin *to[TENSOR_RANK], *x, *y;
-    Guard guard[TENSOR_RANK];
-    if (!dtype_is_int(n->type) || n->type == DT_BOOL || n->stored)
-        return NULL;
-    switch (n->kind) {
-    case NODE_CONST: return lin_const(g, (int64_t)n->value);
-    case NODE_EXTENT: return lin_const(g, n->attr[0]);
-    case NODE_IOTA: return at[n->attr[0]];
-    case NODE_CAST: case NODE_RESHAPE: case NODE_PERMUTE: case NODE_BROADCAST:
-        operand_index(g, n, 0, at, to, guard);
-        return as_lin(g, n->arg[0], to);
-    case NODE_ELEM:
-        if (!is_elem(n, ELEM_ADD) && !is_elem(n, ELEM_SUB))
-            return NULL;
-        x = as_lin(g, n->arg[0], at);
-        y = as_lin(g, n->arg[1], at);
-        return x && y ? lin_add(g, x, lin_mul(g, y, is_elem(n, ELEM_ADD) ? 1 : -1)) : NULL;
-    default: return NULL;
-    }
-}
-
-typedef struct {
-    Attention *a;
-    const char *first, *last; /* columns that a block of rows may see: tiles [first, last) */
-    const char *edge;         /* some of the tile is hidden; NULL: never */
-    Node *rest;               /* the scores without the conditions that positions alone decide */
-} Seen;
-
-static int64_t coef_of(const Lin *l, const Lin *var)
-{
-    for (int i = 0; i < l->n && var->n; i++)
-        if (l->atom[i] == var->atom[0])
-            return l->coef[i];
-    return 0;
-}
-
-static const char *tighter(Graph *g, const char *fn, const char *old, const char *text)
-{
-    return old ? arena_printf(g->arena, "T.%s(%s, %s)", fn, old, text) : text;
-}
-
-static const char *either(Graph *g, const char *a, const char *b)
-{
-    return a && b ? arena_printf(g->arena, "%s | %s", a, b) : a ? a : b;
-}
-
-/* r * row + c * column + rest of l, at [i, j] of the tile. */
-static const char *at_tile(Seen *s, const Lin *l, int64_t r, int64_t c, int64_t i, int64_t j)
-{
-    Attention *a = s->a;
-    Graph *g = a->g;
-    const Lin *block = lin_var(g, a->block, 0, (a->M + a->c.m - 1) / a->c.m - 1),
-              *step = lin_var(g, "k", 0, (a->N + a->c.n - 1) / a->c.n - 1);
-    const Lin *sum = lin_add(g, lin_mul(g, block, r * a->c.m), lin_mul(g, step, c * a->c.n));
-    return lin_text(g, lin_add(g, sum, lin_const(g, l->c + r * i + c * j)));
-}
-
-/* Seen only where l >= 0: the last column for the row of the block that sees most, or the first,
- * and which tiles some of is hidden.  False: l is no sum of a row and a column. */
-static bool need(Seen *s, const Lin *l)
-{
-    Attention *a = s->a;
-    Graph *g = a->g;
-    const int64_t r = coef_of(l, a->at[1]), c = coef_of(l, a->at[2]);
-    if ((c != 1 && c != -1) || l->n != 1 + (r != 0))
-        return false;
-    const int64_t sign = c < 0 ? 1 : -1, m = a->c.m, n = a->c.n;
-    const Lin *block = lin_var(g, a->block, 0, (a->M + m - 1) / m - 1);
-    const int64_t row = r > 0 ? m - 1 : 0; /* of the block, that sees furthest */
-    const Lin *edge = lin_add(g, lin_mul(g, block, sign * r * m),
-                              lin_const(g, sign * (r * row + l->c) + (c < 0 ? n : 0)));
-    const char *tile = arena_printf(g->arena, "(%s) // %lld", lin_text(g, edge), (long long)n);
-    if (c < 0)
-        s->last = tighter(g, "min", s->last, tile);
-    else
-        s->first = tighter(g, "max", s->first, tile);
-    s->edge = either(g, s->edge,
-                     arena_printf(g->arena, "(%s < 0)",
-                                  at_tile(s, l, r, c, r < 0 ? m - 1 : 0, c < 0 ? n - 1 : 0)));
-    return true;
-}
-
-/* True: what the condition says is all in s. */
-static bool need_cond(Seen *s, Node *n, const Lin *const *at, bool holds)
-{
-    Graph *g = s->a->g;
-    const Lin *to[TENSOR_RANK];
-    Guard guard[TENSOR_RANK];
-    if (n->stored)
-        return false;
-    if (n->kind == NODE_BROADCAST || n->kind == NODE_RESHAPE || n->kind == NODE_PERMUTE) {
-        operand_index(g, n, 0, at, to, guard);
-        return need_cond(s, n->arg[0], to, holds);
-    }
-    if (is_elem(n, ELEM_NOT) || is_elem(n, ELEM_INVERT))
-        return need_cond(s, n->arg[0], at, !holds);
-    if (is_elem(n, holds ? ELEM_BITAND : ELEM_BITOR)) {
-        const bool one = need_cond(s, n->arg[0], at, holds);
-        return need_cond(s, n->arg[1], at, holds) && one;
-    }
-    if (n->kind != NODE_ELEM || n->narg != 2)
-        return false;
-    const bool above = is_elem(n, ELEM_GE) || is_elem(n, ELEM_GT);
-    const bool strict = is_elem(n, ELEM_LT) || is_elem(n, ELEM_GT);
-    if (!above && !is_elem(n, ELEM_LE) && !is_elem(n, ELEM_LT))
-        return false;
-    const Lin *x = as_lin(g, n->arg[0], at), *y = as_lin(g, n->arg[1], at);
-    if (!x || !y)
-        return false;
-    const int64_t sign = above == holds ? 1 : -1; /* of x - y where it is seen */
-    x = lin_mul(g, lin_add(g, x, lin_mul(g, y, -1)), sign);
-    return need(s, lin_add(g, x, lin_const(g, strict == holds ? -1 : 0)));
-}
-
-static bool is_number(const Node *n, double *v)
-{
-    while (n->kind == NODE_BROADCAST || n->kind == NODE_RESHAPE)
-        n = n->arg[0];
-    *v = n->value;
-    return n->kind == NODE_CONST;
-}
-
-static bool is_hidden(const Node *n)
-{
-    double v;
-    return is_number(n, &v) && v == -__builtin_inf();
-}
-
-static bool is_mask(const Node *n)
-{
-    return is_elem(n, ELEM_WHERE) && (is_hidden(n->arg[1]) || is_hidden(n->arg[2]));
-}
-
-static Node *under_mask(const Node *n)
-{
-    return n->arg[is_hidden(n->arg[2]) ? 1 : 2];
-}
-
-/* where(cond, s, -inf): what the condition says of whole tiles. */
-static Seen find_seen(Attention *a)
+static Seen look(Attention *a)
 {
     const Lin *place[TENSOR_RANK];
-    Seen s = {.a = a, .rest = a->k->max->arg[0]};
+    const Area area = {.g = a->g, .row = a->at[1], .column = a->at[2], .M = a->M, .N = a->N,
+                       .m = a->c.m, .n = a->c.n, .block = a->block, .columns = a->columns};
     weights_of(a->g, a->k->anchor->arg[0], a->at, place);
-    for (Node *n = s.rest; is_mask(n); n = under_mask(n)) {
-        const char *before = s.edge;
-        if (!need_cond(&s, n->arg[0], place, is_hidden(n->arg[2])))
-            s.edge = before; /* it stays in the scores */
-        else if (s.rest == n)
-            s.rest = under_mask(n);
-        else
-            s.edge = before;
-    }
-    if (a->columns)
-        s.edge = either(a->g, s.edge,
-                        arena_printf(a->g->arena, "(k * %lld + %lld > %s)", (long long)a->c.n,
-                                     (long long)a->c.n, extent_text(a->g, a->N)));
-    return s;
-}
-
-/* Is it scores times a positive number?  Then that is left to the exponent. */
-static bool find_factor(const Attention *a, Node *n, double *factor)
-{
-    double v;
-    *factor = 1;
-    for (;; n = n->arg[0]) {
-        if (n == a->k->scores)
-            return true;
-        if (n->stored)
-            return false;
-        if (is_elem(n, ELEM_DIV) && is_number(n->arg[1], &v) && v > 0 && v < 1e30)
-            *factor /= v;
-        else if (is_elem(n, ELEM_MUL) && is_number(n->arg[1], &v) && v > 0 && v < 1e30)
-            *factor *= v;
-        else if (n->kind != NODE_RESHAPE && n->kind != NODE_BROADCAST)
-            return false;
-    }
+    return find_seen(&area, a->k->max->arg[0], place);
 }
 
 /* ---- its text -------------------------------------------------------------------------------- */
-
-static void print_loop(Attention *a, const Seen *s)
-{
-    const char *n = extent_blocks(a->g, a->N, a->c.n),
-               *last = s->last ? arena_printf(a->g->arena, "T.min(T.max(%s, 0), %s)", s->last, n)
-                               : n;
-    if (s->first)
-        str_printf(a->out, "        for k in T.Pipelined(T.max(%s, 0), %s, num_stages=%d):\n",
-                   s->first, last, MAX(a->c.stages, 0));
-    else
-        str_printf(a->out, "        for k in T.Pipelined(%s, num_stages=%d):\n", last,
-                   MAX(a->c.stages, 0));
-}
 
 static Body scores_body(Attention *a, int indent)
 {
@@ -505,12 +323,7 @@ static void print_edge(Attention *a, const Seen *s)
     body_line(&b, "if %s:", s->edge);
     b.indent++;
     open_scores(a, &b);
-    const char *seen = a->columns;
-    for (Node *n = a->k->max->arg[0]; n != s->rest; n = under_mask(n)) {
-        const char *v = arena_printf(g->arena, is_hidden(n->arg[2]) ? "(%s)" : "(not (%s))",
-                                     body_value(&b, n->arg[0], place));
-        seen = guard_both(g, seen, v);
-    }
+    const char *seen = seen_text(s, &b, a->k->max->arg[0], place);
     body_line(&b, "S[i, j] = T.if_then_else(%s, S[i, j], -T.infinity(\"float32\"))", seen);
 }
 
@@ -543,7 +356,7 @@ static void print_step(Attention *a, const Seen *s)
     str_printf(o, "            T.clear(S)\n            T.gemm(Q, K, S%s%s%s%s)\n",
                a->q.swapped ? ", transpose_A=True" : "", a->kt.swapped ? ", transpose_B=True" : "",
                a->q.type == DT_F32 ? exact : "", rows);
-    if (!find_factor(a, s->rest, &factor)) {
+    if (!find_factor(s->rest, a->k->scores, &factor)) {
         factor = 1;
         print_scores(a, s);
     }
@@ -577,6 +390,38 @@ static void print_alloc(Attention *a)
                 "        T.fill(top, -T.infinity(\"float32\"))\n");
 }
 
+/* What derivatives want of each row. */
+static void print_rows(Attention *a, const Seen *s)
+{
+    Graph *g = a->g;
+    Node *n = a->k->rows;
+    const Lin *place[TENSOR_RANK], *at[TENSOR_RANK];
+    double factor;
+    Body b;
+    if (!n)
+        return;
+    if (!find_factor(s->rest, a->k->scores, &factor))
+        factor = 1;
+    weights_of(g, a->k->anchor->arg[0], a->at, place);
+    for (int d = 0, own = 0; d < a->k->weight->rank; d++)
+        if (!a->k->sum->attr[d])
+            at[own++] = place[d];
+    body_open(&b, g, a->out, 2, &a->names);
+    b.group = a->k;
+    vec_push(g->arena, &b.leaves, ((Leaf){a->k->sum, "total[i]", NULL}));
+    vec_push(g->arena, &b.leaves,
+             ((Leaf){a->k->max, factor == 1 ? "top[i]"
+                                            : arena_printf(g->arena, "(top[i] * %s)",
+                                                           number_text(g, DT_F32, factor)), NULL}));
+    body_line(&b, "for i in T.Parallel(%lld):", (long long)a->c.m);
+    b.indent++;
+    if (a->rows) {
+        body_line(&b, "if %s:", a->rows);
+        b.indent++;
+    }
+    body_store(&b, n, place_text(g, n->buffer, n->rank, at), n, at);
+}
+
 static void print_end(Attention *a)
 {
     Graph *g = a->g;
@@ -585,7 +430,9 @@ static void print_end(Attention *a)
     StoreTile to = {.at = {a->at[0], a->at[1], lin_var(g, "j", 0, a->E - 1)}, .rows = a->c.m,
                     .columns = a->E, .row_base = a->q.row_base, .column_base = "0",
                     .guard = a->rows, .whole_rows = !a->rows, .whole_columns = true,
-                    .type = DT_F32};
+                    .type = DT_F32, .product = a->k->anchor, .acc = "acc",
+                    .outputs = a->k->outputs};
+    to.outputs.n -= a->k->rows != NULL;
     store_tile(g, a->k, a->out, &to, "acc[i, j] * total[i]", &a->names);
 }
 
@@ -599,16 +446,16 @@ void tiles_attention(Graph *g, Group *k, Str *out)
     a.block = "bx";
     choose(&a, false);
     plan(&a);
-    Seen seen = find_seen(&a);
+    Seen seen = look(&a);
     const bool late = seen.last && gpu;
     if (late) { /* the last rows see most: their blocks go first */
         a.block = "qb";
         choose(&a, true);
     }
-    if (gpu && !find_factor(&a, seen.rest, &factor))
+    if (gpu && !find_factor(seen.rest, k->scores, &factor))
         choose_whole(&a);
     plan(&a);
-    seen = find_seen(&a);
+    seen = look(&a);
     const char *blocks = extent_blocks(g, a.M, a.c.m);
     str_printf(out, "    with T.Kernel(%s, 1, %s, threads=%d) as (bx, by, bz):\n", blocks,
                extent_text(g, dot->shape[0]), a.c.threads);
@@ -618,7 +465,8 @@ void tiles_attention(Graph *g, Group *k, Str *out)
         str_printf(out, "        qb = %lld - bx\n", (long long)((a.M + a.c.m - 1) / a.c.m - 1));
     print_alloc(&a);
     operand_load(g, k, &a.q, out, 2, &a.names);
-    print_loop(&a, &seen);
+    seen_loop(&seen, a.c.stages, out);
     print_step(&a, &seen);
+    print_rows(&a, &seen);
     print_end(&a);
 }

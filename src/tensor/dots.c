@@ -141,11 +141,23 @@ void operand_plan(Graph *g, const Group *k, Operand *t, const Lin *const *at)
     Str b;
     str_init(&b, g->arena);
     str_printf(&b, "%s[", buffer);
-    for (int d = 0; d < n - 2; d++)
-        str_printf(&b, "%s, ", lin_text(g, s.at[d]));
-    str_printf(&b, "%s, %s]", swapped ? t->column_base : t->row_base,
-               swapped ? t->row_base : t->column_base);
+    for (int d = 0; d < n; d++)
+        str_printf(&b, "%s%s", lin_text(g, s.at[d]), d < n - 1 ? ", " : "]");
     t->source = b.s;
+}
+
+Operand tile_operand(Graph *g, Node *n, const char *name, int64_t rows, int64_t columns,
+                     const char *row_base, const char *column_base, int64_t nr, int64_t nc)
+{
+    const char *r = arena_printf(g->arena, "%s + i", row_base),
+               *c = strcmp(column_base, "0") ? arena_printf(g->arena, "%s + j", column_base) : "j";
+    if (!strcmp(row_base, "0"))
+        r = "i";
+    Operand t = {.node = n, .name = name, .type = n->type, .rows = rows, .columns = columns,
+                 .row = lin_var(g, r, 0, nr - 1), .column = lin_var(g, c, 0, nc - 1),
+                 .row_base = row_base, .column_base = column_base};
+    t.guard = guard_both(g, axis_guard(g, r, nr, rows), axis_guard(g, c, nc, columns));
+    return t;
 }
 
 void operand_alloc(const Operand *t, Str *out)
@@ -353,23 +365,29 @@ static const char *tile_of(Graph *g, const char *buffer, int rank, const Lin *co
     return row && column ? b.s : NULL;
 }
 
-/* Is what is stored the product itself? */
-static bool is_plain(const Group *k)
+/* Where the product stands at [i, j] of the accumulator. */
+static Place product_at(const StoreTile *t)
 {
-    const Node *n = k->outputs.at[0];
-    while (n != k->anchor && n->kind == NODE_RESHAPE)
+    return (Place){.at = {t->at[0], t->at[t->turned ? 2 : 1], t->at[t->turned ? 1 : 2]}};
+}
+
+/* Is what is stored the product itself? */
+static bool is_plain(const StoreTile *t)
+{
+    const Node *n = t->outputs.at[0];
+    while (n != t->product && (n->kind == NODE_RESHAPE || n->kind == NODE_PERMUTE))
         n = n->arg[0];
-    return n == k->anchor;
+    return n == t->product;
 }
 
 /* Rows of the outputs that columns of the tile are; 0: they are not. */
-static int64_t fold_store(Graph *g, const Group *k, Place *const *place, const StoreTile *t)
+static int64_t fold_store(Graph *g, Place *const *place, const StoreTile *t)
 {
     Fold f = {.column = t->at[2], .columns = t->columns};
     if (machine_has(g->machine, HAS_THREADS) || t->guard || !strstr(t->column_base, " * "))
         return 0;
-    for (int i = 0; i < k->outputs.n; i++)
-        see_fold(&f, k->outputs.at[i], place[k->outputs.at[i]->id]->at);
+    for (int i = 0; i < t->outputs.n; i++)
+        see_fold(&f, t->outputs.at[i], place[t->outputs.at[i]->id]->at);
     return f.by < t->columns ? f.by : 0;
 }
 
@@ -409,10 +427,10 @@ static const char *merged_place(Graph *g, const Node *n, const Lin *const *p)
 }
 
 /* The one output as a tile of memory, or NULL. */
-static const char *store_place(Graph *g, const Group *k, Place *const *place, const StoreTile *t)
+static const char *store_place(Graph *g, Place *const *place, const StoreTile *t)
 {
-    const Node *n = k->outputs.at[0];
-    if (k->outputs.n != 1 || !machine_has(g->machine, HAS_THREADS) ||
+    const Node *n = t->outputs.at[0];
+    if (t->outputs.n != 1 || !machine_has(g->machine, HAS_THREADS) ||
         compute_type(n->type) != t->type)
         return NULL;
     const Lin *at[TENSOR_RANK];
@@ -421,8 +439,8 @@ static const char *store_place(Graph *g, const Group *k, Place *const *place, co
     const int rank = to ? n->rank : merge_axes(g, n, place[n->id]->at, at, shape);
     if (rank < n->rank && (to = tile_of(g, "", rank, at, t)))
         to = tile_of(g, view_name(g, n, rank, shape), rank, at, t);
-    if (!to && same_order(n, k->anchor))
-        to = tile_of(g, view_name(g, n, 3, k->anchor->shape), 3, t->at, t);
+    if (!to && same_order(n, t->product))
+        to = tile_of(g, view_name(g, n, 3, t->product->shape), 3, product_at(t).at, t);
     return to;
 }
 
@@ -431,34 +449,34 @@ static const char *store_place(Graph *g, const Group *k, Place *const *place, co
 void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *leaf, int *names)
 {
     Body b;
-    Place **place = places_from(g, k->anchor, t->at);
+    Place **place = places_from(g, t->product, product_at(t).at);
     StoreTile whole = *t;
     whole.along = t->along ? t->along : t->at[2];
-    const char *to = store_place(g, k, place, &whole);
-    const bool is_acc = !strcmp(leaf, "acc[i, j]");
-    const int64_t by = is_acc && !to ? fold_store(g, k, place, t) : 0;
+    const char *to = store_place(g, place, &whole);
+    const bool is_acc = !strcmp(leaf, arena_printf(g->arena, "%s[i, j]", t->acc));
+    const int64_t by = is_acc && !to ? fold_store(g, place, t) : 0;
     if (by)
-        place = places_from(g, k->anchor, (const Lin *[]){t->at[0], t->at[1],
+        place = places_from(g, t->product, (const Lin *[]){t->at[0], t->at[1],
                             folded(g, t->at[2], t->column_base, t->columns, by)});
     body_open(&b, g, out, 2, names);
     b.group = k;
     if (by)
         leaf = arena_printf(g->arena, "acc[i, j * %lld + l]", (long long)by);
-    vec_push(g->arena, &b.leaves, ((Leaf){k->anchor, leaf, NULL}));
-    if (k->pair)
+    vec_push(g->arena, &b.leaves, ((Leaf){t->product, leaf, NULL}));
+    if (k->pair && t->product == k->anchor)
         vec_push(g->arena, &b.leaves, ((Leaf){k->pair, "acc2[i, j]", NULL}));
-    const bool plain = to && is_plain(k) && is_acc;
+    const bool plain = to && is_plain(t) && is_acc;
     if (!plain)
         open_columns(&b, "acc", t->rows, t->columns, by, false);
     if (!plain && t->guard) {
         body_line(&b, "if %s:", t->guard);
         b.indent++;
     }
-    for (int i = 0; i < k->outputs.n && !plain; i++) {
-        Node *n = k->outputs.at[i];
+    for (int i = 0; i < t->outputs.n && !plain; i++) {
+        Node *n = t->outputs.at[i];
         const Lin *const *p = place[n->id]->at;
         if (to)
-            body_line(&b, "acc[i, j] = %s", body_value(&b, n, p));
+            body_line(&b, "%s[i, j] = %s", t->acc, body_value(&b, n, p));
         else
             body_store(&b, n, machine_has(g->machine, HAS_THREADS)
                                   ? merged_place(g, n, p) : place_text(g, n->buffer, n->rank, p),
@@ -466,7 +484,7 @@ void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *le
     }
     b.indent = 2;
     if (to)
-        body_line(&b, "T.copy(acc, %s)", to);
+        body_line(&b, "T.copy(%s, %s)", t->acc, to);
 }
 
 static void alloc_product(const Operand *b, const char *acc, DType type, int64_t rows, Str *out)
@@ -628,6 +646,7 @@ void tiles_dot(Graph *g, Group *k, Str *out)
         print_gemm(&ta, &second, "acc2", out);
     StoreTile to = {.at = {p.z, p.mi, p.nj}, .along = p.along, .rows = p.c.m, .columns = p.c.n,
                     .row_base = p.m0, .column_base = p.n0, .guard = guard_both(g, p.gm, p.gn),
-                    .whole_rows = !p.gm, .whole_columns = !p.gn, .type = acc};
+                    .whole_rows = !p.gm, .whole_columns = !p.gn, .type = acc, .product = p.dot,
+                    .acc = "acc", .outputs = k->outputs};
     store_tile(g, k, out, &to, "acc[i, j]", &names);
 }

@@ -30,8 +30,12 @@ typedef struct {
     const Lin *at[TENSOR_RANK];
 } Operand;
 
-typedef struct { /* of the accumulator "acc", and where the product stands at [i, j] of it */
-    const Lin *at[3], *along; /* columns in memory: at[2], or the part of it in one run */
+typedef struct { /* of an accumulator: batch, row and column of the product at [i, j] of it */
+    Node *product;
+    NodeVec outputs;                /* that follow from it */
+    const char *acc;                /* its name */
+    bool turned;                    /* rows of the accumulator are columns of the product */
+    const Lin *at[3], *along;       /* columns in memory: at[2], or the part of it in one run */
     int64_t rows, columns;
     const char *row_base, *column_base, *guard;
     bool whole_rows, whole_columns; /* no tile reaches beyond the product */
@@ -40,6 +44,9 @@ typedef struct { /* of the accumulator "acc", and where the product stands at [i
 
 /* leaf: the product at [i, j] */
 void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *leaf, int *names);
+/* Of an operand of nr rows and nc columns, so many from the bases on. */
+Operand tile_operand(Graph *g, Node *n, const char *name, int64_t rows, int64_t columns,
+                     const char *row_base, const char *column_base, int64_t nr, int64_t nc);
 void operand_plan(Graph *g, const Group *k, Operand *t, const Lin *const *at);
 /* A stored tensor in another shape of as many elements. */
 const char *view_name(Graph *g, const Node *n, int rank, const int64_t *shape);

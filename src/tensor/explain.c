@@ -4,6 +4,7 @@
 static const char *const kind_text[] = {
     [GROUP_MAP] = "elementwise", [GROUP_ROW] = "reduction of rows",
     [GROUP_DOT] = "matrix product", [GROUP_ATTENTION] = "attention by online softmax",
+    [GROUP_BACK] = "derivatives of attention, scores computed again",
     [GROUP_SCAN] = "scan", [GROUP_SCATTER] = "scatter",
     [GROUP_SORT] = "sort",
 };
@@ -49,7 +50,7 @@ static void collect(Part *p, Node *n)
     if (map_has(&p->seen, n))
         return;
     map_set(&p->seen, n, n);
-    if (n->stored && n->group != p->k) {
+    if (group_loads(p->k, n)) {
         vec_push(p->g->arena, &p->read, n);
         p->bytes += dtype_bytes(n->type, count_of(p, n));
         return;

@@ -110,7 +110,7 @@ static bool reads_anchor(const Node *n, int depth)
 
 static void hold(Node *n)
 {
-    if (is_inline(n) && n->kind > NODE_EXTENT)
+    if (!n->inside && is_inline(n) && n->kind > NODE_EXTENT)
         n->held = n->stored = true;
 }
 
@@ -223,7 +223,7 @@ static void find_held(Graph *g, const Node *end)
         if ((n->kind == NODE_TAKE || n->kind == NODE_ALONG) && n->arg[0]->weight > CALL_WEIGHT &&
             node_count(n) > node_count(n->arg[0]) / 4)
             hold(behind_views(n->arg[0]));
-        if (!is_inline(n))
+        if (!is_inline(n) && !n->inside)
             n->stored = true;
     }
 }
@@ -361,7 +361,7 @@ static void fuse_dot(Graph *g, Node *dot, Node *end)
     Place **place = places_from(g, dot, at);
     Node *last = dot;
     dot->stored = false;
-    for (Node *n = dot->meet; n != end && is_inline(n) && !n->group; n = n->meet) {
+    for (Node *n = dot->meet; n != end && is_inline(n) && !n->group && !n->inside; n = n->meet) {
         if (!dot_may(g, k, n, place[n->id], at))
             break;
         last = n;
@@ -380,7 +380,7 @@ static void fuse_dot(Graph *g, Node *dot, Node *end)
 static void fuse_attention(Graph *g, Node *dot)
 {
     Group found = {0};
-    if (!match_attention(g, dot, &found))
+    if (!dot->group || dot->group->kind != GROUP_DOT || !match_attention(g, dot, &found))
         return;
     Group *k = dot->group;
     k->kind = GROUP_ATTENTION;
@@ -389,6 +389,9 @@ static void fuse_attention(Graph *g, Node *dot)
     k->sum = found.sum;
     k->exp = found.exp;
     k->weight = found.weight;
+    k->rows = found.rows;
+    if (k->rows)
+        join(g, k, k->rows);
     Node *inside[] = {k->scores, k->max, k->sum};
     for (int i = 0; i < COUNT(inside); i++) {
         group_take(g, k, inside[i]);
@@ -598,7 +601,7 @@ static bool few_read(const Node *n, const Node *end)
 static void end_row(Graph *g, Group *k, Node *r, Node *end, Place *const *place)
 {
     Node *last = NULL;
-    for (Node *n = r->meet; n && n != end && is_inline(n); n = n->meet) {
+    for (Node *n = r->meet; n && n != end && is_inline(n) && !n->inside; n = n->meet) {
         if (n->group == k || n->group)
             return;
         if (few_read(n, end)) {
@@ -747,6 +750,11 @@ static void visit(Graph *g, Group *k, int *next)
     k->order = (*next)++;
 }
 
+bool group_loads(const Group *k, const Node *n)
+{
+    return n->stored && n->group != k && n != k->again[0] && n != k->again[1];
+}
+
 static void sort_groups(Graph *g)
 {
     int next = 0;
@@ -764,10 +772,12 @@ void graph_fuse(Graph *g)
     Node *end = NEW(g->arena, Node);
     mark_live(g);
     find_meets(g, end);
+    find_backs(g);
     find_held(g, end);
     for (int i = 0; i < g->nodes.n; i++)
-        if (g->nodes.at[i]->live && g->nodes.at[i]->kind == NODE_DOT)
+        if (g->nodes.at[i]->live && g->nodes.at[i]->kind == NODE_DOT && !g->nodes.at[i]->inside)
             fuse_dot(g, g->nodes.at[i], end);
+    fuse_backs(g);
     for (int i = 0; i < g->nodes.n; i++)
         if (g->nodes.at[i]->live && g->nodes.at[i]->kind == NODE_DOT)
             fuse_attention(g, g->nodes.at[i]);

@@ -2,13 +2,15 @@
  *
  * Elements follow the formulas of ops.def; what a broadcast stretched is summed, what a reduction
  * summed is broadcast, positions go back the way they came. */
-#include "tensor/tensor.h"
+#include "tensor/attention.h"
 
 #include <stdlib.h>
 
 typedef struct {
     Graph *g;
     Node **into;   /* by id: what flows into it, or NULL */
+    Node **again;  /* by id: weights of attention, computed again from their rows, or NULL */
+    bool wide;     /* what flows on stays float32 */
     int n;
 } Flow;
 
@@ -109,7 +111,8 @@ static void give(Flow *f, Node *to, Node *d)
 {
     if (!dtype_is_float(to->type) || !d)
         return;
-    d = node_cast(f->g, d, to->type);
+    if (!f->wide)
+        d = node_cast(f->g, d, to->type);
     BUG(to->id >= f->n, "a derivative flows to a later node");
     Node **at = &f->into[to->id];
     *at = *at ? node_elem(f->g, ELEM_ADD, *at, d, NULL) : d;
@@ -272,9 +275,104 @@ static void back_reduce(Flow *f, Node *n, Node *d)
     give(f, a, node_elem(g, ELEM_DIV, node_elem(g, ELEM_MUL, wide, best, NULL), count, NULL));
 }
 
+/* ---- attention ------------------------------------------------------------------------------- */
+
+static bool has_dot(Graph *g, Node *n)
+{
+    bool has = n->kind == NODE_DOT;
+    if (n->seen == g->nseen)
+        return false;
+    n->seen = g->nseen;
+    for (int i = 0; i < n->narg && !has && is_inline(n); i++)
+        has = has_dot(g, n->arg[i]);
+    return has;
+}
+
+static bool read_once(const Flow *f, const Node *n)
+{
+    int uses = 0;
+    for (int i = n->id + 1; i < f->n; i++)
+        for (int k = 0; k < f->g->nodes.at[i]->narg; k++)
+            uses += f->g->nodes.at[i]->arg[k] == n;
+    return uses == 1;
+}
+
+/* The softmax of another product's rows that is the left operand of n and read by nothing else. */
+static Node *weights_in(const Flow *f, const Node *n, Softmax *s)
+{
+    Node *w = n->arg[0];
+    f->g->nseen++;
+    while ((w->kind == NODE_RESHAPE || w->kind == NODE_PERMUTE || w->kind == NODE_CAST) &&
+           read_once(f, w))
+        w = w->arg[0];
+    return match_softmax(w, s) && dtype_bits(s->scores->type) <= 32 && dtype_bits(n->type) <= 32 &&
+                   has_dot(f->g, s->scores) && read_once(f, w)
+               ? w : NULL;
+}
+
+/* exp(scores - log(sum(exp(scores)))) in float32: what the rows keep is one number each. */
+static Node *weights_again(Graph *g, const Softmax *s)
+{
+    Node *log2_e = node_const(g, DT_F32, LOG2_E), *x = node_cast(g, s->scores, DT_F32);
+    Node *top = build_binary(g, ELEM_MUL, node_cast(g, s->max, DT_F32), log2_e);
+    Node *rows = build_binary(g, ELEM_ADD,
+                              build_unary(g, ELEM_LOG2, node_cast(g, s->sum, DT_F32)), top);
+    bool axes[TENSOR_RANK];
+    for (int d = 0; d < x->rank; d++)
+        axes[d] = s->sum->attr[d];
+    rows = keep_axes(g, rows, x, axes);
+    x = build_binary(g, ELEM_MUL, x, log2_e);
+    return build_unary(g, ELEM_EXP2, build_binary(g, ELEM_SUB, x, rows));
+}
+
+/* From weights w to the operand a that is a view of them, the same of `again`. */
+static Node *viewed(Graph *g, const Node *a, const Node *w, Node *again)
+{
+    int perm[TENSOR_RANK];
+    if (a == w)
+        return node_cast(g, again, w->type);
+    Node *x = viewed(g, a->arg[0], w, again);
+    for (int d = 0; d < a->rank; d++)
+        perm[d] = (int)a->attr[d];
+    return a->kind == NODE_RESHAPE   ? node_reshape(g, x, a->rank, a->shape)
+           : a->kind == NODE_PERMUTE ? node_permute(g, x, perm)
+                                     : node_cast(g, x, a->type);
+}
+
+/* y = w @ v with w = softmax(s): ds = w * (dw - sum(w * dw)), and the sum is that of y * dy.  The
+ * weights are computed again, in float32, so that fuse.c need not store them. */
+static void back_attention(Flow *f, Node *n, Node *d, const Node *w, const Softmax *s)
+{
+    Graph *g = f->g;
+    Node *again = f->again[w->id] = weights_again(g, s);
+    Node *both = build_binary(g, ELEM_MUL, node_cast(g, d, DT_F32), node_cast(g, n, DT_F32));
+    const bool axes[TENSOR_RANK] = {false, false, true};
+    Node *mean = keep_axes(g, node_reduce(g, REDUCE_SUM, both, axes), both, axes);
+    Node *dw = node_cast(g, build_einsum(g, "bmn,bkn->bmk", d, n->arg[1]), DT_F32);
+    give(f, n->arg[1], build_einsum(g, "bmk,bmn->bkn", viewed(g, n->arg[0], w, again), d));
+    f->wide = true;
+    give(f, n->arg[0], build_binary(g, ELEM_SUB, dw, mean));
+    f->wide = false;
+}
+
+static void back_weights(Flow *f, const Node *n, Node *d)
+{
+    Softmax s;
+    match_softmax((Node *)n, &s);
+    f->wide = true;
+    give(f, s.scores, build_binary(f->g, ELEM_MUL, f->again[n->id], d));
+    f->wide = false;
+}
+
 static void back_dot(Flow *f, Node *n, Node *d)
 {
     Graph *g = f->g;
+    Softmax s;
+    Node *w = weights_in(f, n, &s);
+    if (w) {
+        back_attention(f, n, d, w, &s);
+        return;
+    }
     give(f, n->arg[0], build_einsum(g, "bmn,bkn->bmk", d, n->arg[1]));
     give(f, n->arg[1], build_einsum(g, "bmk,bmn->bkn", n->arg[0], d));
 }
@@ -293,6 +391,15 @@ static void back_scatter(Flow *f, Node *n, Node *d)
 static void back(Flow *f, Node *n, Node *d)
 {
     Graph *g = f->g;
+    const bool passes = n->kind == NODE_ELEM || n->kind == NODE_RESHAPE ||
+                        n->kind == NODE_PERMUTE || n->kind == NODE_CAST;
+    if (f->again[n->id]) {
+        back_weights(f, n, d);
+        return;
+    }
+    if (!passes)
+        d = node_cast(g, d, n->type);
+    f->wide = d->type != n->type;
     switch (n->kind) {
     case NODE_ELEM: back_elem(f, n, d); break;
     case NODE_CAST: give(f, n->arg[0], d); break;
@@ -315,6 +422,7 @@ static void back(Flow *f, Node *n, Node *d)
                   "[tensor-grad]");
     case NODE_SORT: case NODE_INPUT: case NODE_CONST: case NODE_IOTA: case NODE_EXTENT: break;
     }
+    f->wide = false;
 }
 
 /* Which nodes the derivatives pass: those that depend on one of wrt. */
@@ -333,12 +441,13 @@ void graph_grad(Graph *g, Node *y, Node *cotangent, Node *const *wrt, int n, Nod
 {
     Flow f = {.g = g, .n = g->nodes.n};
     f.into = NEWN(g->arena, Node *, f.n);
+    f.again = NEWN(g->arena, Node *, f.n);
     f.into[y->id] = cotangent;
     bool *path = find_paths(&f, wrt, n);
     for (int i = y->id; i >= 0; i--)
         if (f.into[i] && path[i])
             back(&f, g->nodes.at[i], f.into[i]);
     for (int i = 0; i < n; i++)
-        out[i] = f.into[wrt[i]->id] ? f.into[wrt[i]->id]
+        out[i] = f.into[wrt[i]->id] ? node_cast(g, f.into[wrt[i]->id], wrt[i]->type)
                                     : node_full(g, wrt[i]->type, 0, wrt[i]->rank, wrt[i]->shape);
 }

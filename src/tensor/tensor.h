@@ -12,6 +12,8 @@
  *   tiles.c    a group as a kernel         attention.c  one found by its shape: online softmax
  *   dots.c     products                    conv.c       windows of images as operands of them
  *   turn.c     layout changes that exchange the innermost axis
+ *   masks.c    tiles of scores that masks hide
+ *   attention_back.c, attention_back_tiles.c  derivatives of attention: scores again, tile by tile
  *   sort.c     rows in order: runs merged by search
  *   explain.c  what was fused, bytes and flops
  *
@@ -89,6 +91,7 @@ struct Node {
     Node *meet;            /* all ways from here to the outputs go through it; NULL: none */
     bool stored;           /* it has a buffer: an input, an output or a temporary */
     bool held;             /* wanted in memory for all that fusing could do */
+    bool inside;           /* of derivatives of attention: computed tile by tile, never stored */
     int weight;            /* operations to compute one element from what is stored */
     const char *buffer;    /* its name */
     const Node *lender;    /* the temporary before it whose memory it has, or NULL */
@@ -115,6 +118,7 @@ typedef struct Graph {
     Map atoms;             /* index.c */
     Span at;               /* of the call that makes nodes now */
     VEC(struct Group *) groups;
+    NodeVec back_ends, back_weights; /* attention_back.c: products, and the weights each reads */
     Map views;             /* dots.c: buffer and shape -> name of it in that shape */
     Str view_lines;        /* that make them */
     const char *text, *explain; /* after graph_tiles */
@@ -286,8 +290,8 @@ bool is_inline(const Node *n); /* a value at a position is cheap text */
 
 /* ---- fuse.c ---------------------------------------------------------------------------------- */
 
-typedef enum { GROUP_MAP, GROUP_ROW, GROUP_DOT, GROUP_ATTENTION, GROUP_SCAN, GROUP_SCATTER,
-               GROUP_SORT } GroupKind;
+typedef enum { GROUP_MAP, GROUP_ROW, GROUP_DOT, GROUP_ATTENTION, GROUP_BACK, GROUP_SCAN,
+               GROUP_SCATTER, GROUP_SORT } GroupKind;
 typedef struct Group {
     GroupKind kind;
     int order;
@@ -300,13 +304,17 @@ typedef struct Group {
     const char *why;       /* it ends where it does */
     Node *scores, *values; /* attention: the dot inside, the right operand */
     Node *weight, *sum, *max, *exp; /* attention: the parts of its softmax */
+    Node *rows;            /* attention: made of its sums and maxima, stored too, or NULL */
     Node *pair;            /* dot: another of the same rows, computed beside it, or NULL */
+    int first;             /* derivatives of attention: outputs of the anchor; others are of pair */
+    Node *again[2];        /* the same: products that it computes again, stored or not */
     uint64_t *needs, *members; /* sets of nodes */
 } Group;
 typedef struct {
     const Lin *at[TENSOR_RANK];
 } Place;
 void graph_fuse(Graph *g);
+bool group_loads(const Group *k, const Node *n); /* n is stored by another one, and read here */
 /* Positions of all nodes that follow from one's, by id; NULL: they do not. */
 Place **places_from(Graph *g, Node *from, const Lin *const *at);
 /* The same of all nodes that can be walked over as the rows of k are, at `full`. */
@@ -314,6 +322,11 @@ Place **row_places(Graph *g, const Group *k, const Lin *const *full);
 /* Where a node with one value a row stands, its axes reduced or of extent 1; false: it is none. */
 bool row_value_at(Graph *g, const Group *k, const Node *n, const Lin *const *full, const Lin **at);
 bool match_attention(Graph *g, Node *dot, Group *out);
+
+/* ---- attention_back.c ------------------------------------------------------------------------ */
+
+void find_backs(Graph *g); /* marks what derivatives of attention compute again */
+void fuse_backs(Graph *g); /* groups of their products */
 
 /* ---- needs.c --------------------------------------------------------------------------------- */
 
@@ -338,6 +351,7 @@ void tiles_row(Graph *g, Group *k, Str *out);
 void tiles_dot(Graph *g, Group *k, Str *out);
 bool tiles_turn(Graph *g, const Group *k, Str *out); /* false: it is no such layout change */
 void tiles_attention(Graph *g, Group *k, Str *out);
+void tiles_back(Graph *g, Group *k, Str *out);
 void tiles_scan(Graph *g, Group *k, Str *out);
 void tiles_scatter(Graph *g, Group *k, Str *out);
 void tiles_sort(Graph *g, Group *k, Str *out);

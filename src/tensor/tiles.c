@@ -283,7 +283,7 @@ static void mark_reads(const Group *k, const Node *n, int *last, Map *seen)
     if (map_has(seen, n))
         return;
     map_set(seen, n, n);
-    if (n->stored && n->group != k) {
+    if (group_loads(k, n)) {
         last[n->id] = MAX(last[n->id], k->order);
         return;
     }
@@ -404,7 +404,7 @@ static void print_group(Graph *g, Group *k, Str *out)
 {
     static void (*const print[])(Graph *, Group *, Str *) = {
         [GROUP_MAP] = tiles_map, [GROUP_ROW] = tiles_row, [GROUP_DOT] = tiles_dot,
-        [GROUP_ATTENTION] = tiles_attention, [GROUP_SCAN] = tiles_scan,
+        [GROUP_ATTENTION] = tiles_attention, [GROUP_BACK] = tiles_back, [GROUP_SCAN] = tiles_scan,
         [GROUP_SCATTER] = tiles_scatter, [GROUP_SORT] = tiles_sort,
     };
     bool some = false;

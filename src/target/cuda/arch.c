@@ -133,6 +133,7 @@ static void machine_of(Machine *m, int at, bool specific)
         .split_regs = split_regs,
         .tiles_gemm = cuda_tiles_gemm,
         .tiles_attention = cuda_tiles_attention,
+        .tiles_attention_back = cuda_tiles_attention_back,
     };
     take_product(m, model_find(arch_table[at].model));
 }

@@ -89,6 +89,7 @@ const Expr *cuda_variant(Kernel *k);
 TileChoice cuda_tiles_gemm(const Machine *m, const int64_t size[3], int type, unsigned trans,
                            int cores);
 TileChoice cuda_tiles_attention(const Machine *m, int64_t S, int64_t D, int type, bool causal);
+TileChoice cuda_tiles_attention_back(const Machine *m, int64_t D, int type);
 
 /* ---- plan.c */
 extern const Mech *const cuda_mechs[];

@@ -447,3 +447,11 @@ TileChoice cuda_tiles_attention(const Machine *m, int64_t S, int64_t D, int type
         g.stages = stages_for(g.n * D * size, g.m * D * size);
     return g;
 }
+
+/* Rows to warpgroups of 64; scores and their derivatives stand beside the results in registers. */
+TileChoice cuda_tiles_attention_back(const Machine *m, int64_t D, int type)
+{
+    if (m->level == 90 && dtype_bits((DType)type) == 16)
+        return (TileChoice){.m = 128, .n = D <= 64 ? 128 : 64, .k = D, .stages = 2, .threads = 256};
+    return (TileChoice){.m = 64, .n = D <= 64 ? 64 : 32, .k = D, .stages = 2, .threads = 128};
+}
