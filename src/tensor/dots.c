@@ -18,7 +18,7 @@ static int64_t ceil_div(int64_t a, int64_t b)
 typedef struct {
     Node *node;
     const Lin *at[TENSOR_RANK];
-    bool found;
+    bool found, parted; /* parted: axes of the tile may be parts of longer ones */
 } Stored;
 
 /* The stored tensor that an operand is a layout change of, and where it is read. */
@@ -42,18 +42,115 @@ static Stored behind(Graph *g, const Group *k, Node *n, const Lin *const *at)
     return s;
 }
 
-/* Rows and columns of the tile are the last two axes, either way round. */
-static bool is_tile(const Stored *s, const Operand *t, bool *swapped)
+/* Position i of `tile` from a base on, "by * 128": the base. */
+static const Lin *base_of(Graph *g, const char *base, const Lin *var, int64_t tile)
+{
+    if (!strcmp(base, "0"))
+        return lin_const(g, 0);
+    const char *name = arena_printf(g->arena, "%.*s", (int)strcspn(base, " "), base);
+    return lin_mul(g, lin_var(g, name, 0, MAX(1, extent_floor(g, var->hi, tile))), tile);
+}
+
+typedef struct { /* of a position: base + row * i + column * j */
+    const Lin *base;
+    int64_t row, column;
+    bool ok;
+} Split;
+
+static Split split(Graph *g, const Operand *t, const Lin *p);
+
+/* A quotient or a remainder of what runs along one axis of the tile, if the tile lies between two
+ * multiples of the divisor. */
+static Split split_atom(Graph *g, const Operand *t, const Atom *a)
+{
+    const Lin *row = t->row->n ? t->row : NULL, *column = t->column->n ? t->column : NULL;
+    if (row && a == row->atom[0])
+        return (Split){base_of(g, t->row_base, row, t->rows), 1, 0, true};
+    if (column && a == column->atom[0])
+        return (Split){base_of(g, t->column_base, column, t->columns), 0, 1, true};
+    const Lin *own = NEW(g->arena, Lin);
+    *(Lin *)own = (Lin){.n = 1, .lo = a->lo, .hi = a->hi, .coef = {1}, .atom = {a}};
+    if (a->kind == 'v')
+        return (Split){own, 0, 0, true};
+    Split s = split(g, t, a->of);
+    if (!s.ok || (s.row == 0 && s.column == 0))
+        return (Split){own, 0, 0, s.ok};
+    const int64_t tile = s.row ? t->rows : t->columns;
+    s.ok = s.row + s.column == 1 && s.row * s.column == 0 && extent_divides(g, tile, a->c) &&
+           lin_same(lin_mod(g, s.base, tile), lin_const(g, 0));
+    if (!s.ok)
+        return s;
+    if (a->kind == '%')
+        return (Split){lin_mod(g, s.base, a->c), s.row, s.column, true};
+    return (Split){lin_div(g, s.base, a->c), 0, 0, true};
+}
+
+static Split split(Graph *g, const Operand *t, const Lin *p)
+{
+    Split sum = {.base = lin_const(g, p->c), .ok = true};
+    for (int i = 0; i < p->n && sum.ok; i++) {
+        const Split one = split_atom(g, t, p->atom[i]);
+        sum.ok = one.ok;
+        if (one.ok)
+            sum.base = lin_add(g, sum.base, lin_mul(g, one.base, p->coef[i]));
+        sum.row += p->coef[i] * one.row;
+        sum.column += p->coef[i] * one.column;
+    }
+    return sum;
+}
+
+/* Does position p of axis `at` run along the rows of the tile, or its columns, alone? */
+static bool runs_along(const Operand *t, const Stored *s, const Split *p, int axis, bool rows)
+{
+    const Lin *var = rows ? t->row : t->column, *at = s->at[axis];
+    /* What is clipped ends where the tensor does. */
+    if ((t->guard || !s->parted) && !lin_same(at, var))
+        return false;
+    return p->ok && p->row == (rows && var->n) && p->column == (!rows && var->n) &&
+           (var->n || lin_same(at, var));
+}
+
+/* Of a tile whose columns are runs in memory: as is_tile has it. */
+static bool is_along(Graph *g, Stored *s, const Operand *t, bool *swapped)
 {
     const int n = s->node->rank;
-    const Lin *column = t->along ? t->along : t->column;
+    for (int d = 0; d < n - 2; d++)
+        if (lin_uses(s->at[d], t->row) || lin_uses(s->at[d], t->along))
+            return false;
+    *swapped = lin_same(s->at[n - 1], t->row) && lin_same(s->at[n - 2], t->along);
+    if (!*swapped && (!lin_same(s->at[n - 2], t->row) || !lin_same(s->at[n - 1], t->along)))
+        return false;
+    s->at[*swapped ? n - 1 : n - 2] = lin_var(g, t->row_base, 0, MAX(t->row->hi, 1));
+    s->at[*swapped ? n - 2 : n - 1] = lin_var(g, t->column_base, 0, MAX(t->along->hi, 1));
+    return true;
+}
+
+/* Rows and columns of the tile are the last two axes, either way round; s->at is then where it
+ * begins. */
+static bool is_tile(Graph *g, Stored *s, const Operand *t, bool *swapped)
+{
+    const int n = s->node->rank;
+    Split p[TENSOR_RANK];
     if (!s->found || n < 2)
         return false;
-    for (int d = 0; d < n - 2; d++)
-        if (lin_uses(s->at[d], t->row) || lin_uses(s->at[d], column))
+    if (t->along)
+        return is_along(g, s, t, swapped);
+    for (int d = 0; d < n; d++) {
+        p[d] = split(g, t, s->at[d]);
+        const bool uses = s->parted ? p[d].row || p[d].column
+                                    : lin_uses(s->at[d], t->row) || lin_uses(s->at[d], t->column);
+        if (!p[d].ok || (d < n - 2 && uses))
             return false;
-    *swapped = lin_same(s->at[n - 1], t->row) && lin_same(s->at[n - 2], column);
-    return *swapped || (lin_same(s->at[n - 2], t->row) && lin_same(s->at[n - 1], column));
+    }
+    bool is = false;
+    for (int way = 1; way >= 0 && !is; way--) {
+        is = runs_along(t, s, &p[n - 2], n - 2, !way) &&
+             runs_along(t, s, &p[n - 1], n - 1, way);
+        *swapped = way;
+    }
+    for (int d = 0; is && d < n; d++)
+        s->at[d] = p[d].base;
+    return is;
 }
 
 /* The tensor below n when n has all its elements in the same order; NULL: it has not. */
@@ -90,7 +187,7 @@ static bool find_view(Graph *g, const Group *k, const Operand *t, Stored *s, con
     for (;;) {
         Node *below = same_memory(k, s->node);
         s->found = below != NULL;
-        if (below && below->type == t->type && is_tile(s, t, swapped)) {
+        if (below && below->type == t->type && is_tile(g, s, t, swapped)) {
             *buffer = view_name(g, below, s->node->rank, s->node->shape);
             return true;
         }
@@ -121,16 +218,22 @@ static bool plan_windows(Graph *g, Operand *t)
 
 void operand_plan(Graph *g, const Group *k, Operand *t, const Lin *const *at)
 {
-    Stored s = behind(g, k, t->node, at);
+    Stored s;
     bool swapped = false;
-    const char *buffer = s.node->buffer;
+    const char *buffer = NULL;
     for (int d = 0; d < t->node->rank; d++)
         t->at[d] = at[d];
     if (plan_windows(g, t))
         return;
-    t->copied = is_tile(&s, t, &swapped) && s.node->type == t->type;
-    if (!t->copied) {
-        s.node = t->node;
+    t->copied = false;
+    for (int parted = 0; parted < 2 && !t->copied; parted++) {
+        s = behind(g, k, t->node, at);
+        s.parted = parted;
+        buffer = s.node->buffer;
+        t->copied = is_tile(g, &s, t, &swapped) && s.node->type == t->type;
+        if (t->copied)
+            break;
+        s = (Stored){.node = t->node, .parted = parted};
         memcpy(s.at, t->at, sizeof s.at);
         t->copied = find_view(g, k, t, &s, &buffer, &swapped);
     }

@@ -114,6 +114,21 @@ static void hold(Node *n)
         n->held = n->stored = true;
 }
 
+/* Of views of n alone the one that has its elements in the order of the operand a: what is stored
+ * for products only is stored as they read it, in whole tiles. */
+static Node *as_read(const Graph *g, Node *a, Node *n)
+{
+    while (a != n && a->kind == NODE_RESHAPE)
+        a = a->arg[0];
+    bool moved = false, alone = machine_has(g->machine, HAS_THREADS);
+    for (const Node *x = a; x != n; x = x->arg[0]) {
+        moved = moved || (x->kind == NODE_PERMUTE && x->rank > 3);
+        alone = alone && (x->kind == NODE_PERMUTE || x->kind == NODE_RESHAPE) &&
+                x->arg[0]->nuse == 1;
+    }
+    return moved && alone ? a : n;
+}
+
 /* `times`: rows or columns that read each element. */
 static void hold_operand(const Graph *g, Node *a, int64_t times)
 {
@@ -121,7 +136,7 @@ static void hold_operand(const Graph *g, Node *a, int64_t times)
     /* Bulk copies bring what is stored, while products run; threads would compute it in between. */
     const bool often = machine_has(g->machine, HAS_THREADS) && times >= OFTEN;
     if (n->weight > (often ? 0 : OPERAND_WEIGHT) || (is_inline(n) && reads_anchor(n, 8)))
-        hold(n);
+        hold(is_inline(n) ? as_read(g, a, n) : n);
 }
 
 /* Windows that overlap, which a GPU's product reads many times: they are stored, when there is
@@ -755,6 +770,44 @@ bool group_loads(const Group *k, const Node *n)
     return n->stored && n->group != k && n != k->again[0] && n != k->again[1];
 }
 
+static void note_reads(const Group *k, const Node *n, bool *read, Map *seen)
+{
+    if (map_has(seen, n))
+        return;
+    map_set(seen, n, n);
+    if (group_loads(k, n))
+        read[n->id] = true;
+    for (int i = 0; i < n->narg && !group_loads(k, n); i++)
+        note_reads(k, n->arg[i], read, seen);
+}
+
+/* What products end with, and nobody else reads, is not stored beside what is. */
+static void drop_unread(Graph *g)
+{
+    bool *read = NEWN(g->arena, bool, g->nodes.n + 1);
+    for (int i = 0; i < g->groups.n; i++) {
+        const Group *k = g->groups.at[i];
+        Map seen;
+        map_init(&seen, g->arena);
+        for (int j = 0; j < k->outputs.n; j++)
+            note_reads(k, k->outputs.at[j], read, &seen);
+        for (int j = 0; j < k->reductions.n; j++)
+            note_reads(k, k->reductions.at[j], read, &seen);
+    }
+    for (int i = 0; i < g->groups.n; i++) {
+        Group *k = g->groups.at[i];
+        int n = 0;
+        for (int j = 0; j < k->outputs.n && k->kind == GROUP_DOT; j++) {
+            Node *m = k->outputs.at[j];
+            if (m->is_output || read[m->id])
+                k->outputs.at[n++] = m;
+            else
+                m->stored = m->held = false;
+        }
+        k->outputs.n = n ? n : k->outputs.n;
+    }
+}
+
 static void sort_groups(Graph *g)
 {
     int next = 0;
@@ -796,5 +849,6 @@ void graph_fuse(Graph *g)
         if (g->nodes.at[i]->live && g->nodes.at[i]->stored && !g->nodes.at[i]->group &&
             g->nodes.at[i]->kind != NODE_INPUT)
             fuse_map(g, g->nodes.at[i]);
+    drop_unread(g);
     sort_groups(g);
 }

@@ -1,6 +1,7 @@
 """Tensor programs against numpy: every operator, on the CPU and, as kernels of a GPU, in the simulator."""
 
 import linecache
+import re
 import time
 import unittest
 import warnings
@@ -755,6 +756,36 @@ class Gpu(unittest.TestCase):
         tiles = self.tiles(f, x, w, r)
         self.assertIn("T.reshape(x", tiles)
         self.assertNotIn("if_then_else", tiles)
+
+    def test_heads_side_by_side_are_tiles_of_products(self):
+        """A tile that lies in one head is copied whole; what is computed for products is stored as they read it."""
+        def f(x, w):
+            return x.transpose(0, 2, 1, 3).reshape(1, 128, 128) @ w
+
+        def g(x, y, w):
+            h = tl.sin(x * y).transpose(0, 2, 1, 3).reshape(128, 128)
+            return h @ w, h.T @ h
+
+        x, y, w = normal(1, 2, 128, 64), normal(1, 2, 128, 64), normal(128, 64)
+        h = x.transpose(0, 2, 1, 3).reshape(1, 128, 128)
+        check(f, h @ w, x, w, tolerance=1e-4)
+        tiles = self.tiles(f, x, w)
+        self.assertNotIn("A[i, j] =", tiles)
+        h = np.sin(x * y).transpose(0, 2, 1, 3).reshape(128, 128)
+        check(g, (h @ w, h.T @ h), x, y, w, tolerance=1e-4)
+        self.assertNotIn("[i, j] = T.cast", self.tiles(g, *(a.astype("float16") for a in (x, y, w))))
+
+    def test_what_only_its_own_kernel_reads_is_not_stored(self):
+        def f(x, a, b, c):
+            return tl.sum((tl.silu(x @ a) * (x @ b)) @ c)
+
+        x, a, b, c = normal(70, 40), normal(40, 600), normal(40, 600), normal(600, 40)
+        program = tl.tensor.TensorProgram(f, GPU, (0, 3))
+        program.compile(x, a, b, c)
+        text = program.explain()
+        for name in set(re.findall(r"writes: .*", text)):
+            for t in re.findall(r"(t\d+) \(", name):
+                self.assertRegex(text, r"reads: .*\b%s \(" % t)
 
 
 class Derivatives(unittest.TestCase):
