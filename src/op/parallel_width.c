@@ -52,10 +52,65 @@ static Modular row_of(const LoopNest *p, const LoopAccess *a)
     return expr_is_int(row, &extent) ? (Modular){0, extent} : modular_of(p->facts, row);
 }
 
+/* The place of an access among all elements; NULL: it has a run-time row. */
+static const Expr *flat_index(Ir *ir, const LoopAccess *a)
+{
+    const Expr *at = a->at[0];
+    int64_t extent;
+
+    for (int d = 1; d < a->n; d++) {
+        if (!expr_is_int(a->buf->shape[d], &extent))
+            return NULL;
+        at = expr_add(ir, expr_mul(ir, at, expr_int(ir, extent)), a->at[d]);
+    }
+    return at;
+}
+
+/* Does each group of w iterations read whole runs of `bits`, in whatever order? */
+static bool reads_runs(Ir *ir, const LoopNest *p, const LoopAccess *a, int bits, int w)
+{
+    Var *inner = layout_axis(ir, p->n - 1), *group = var_new(ir, "q", inner->type, (Span){0});
+    int n = bits / (int)dtype_bits(a->buf->type);
+    const Expr *flat = a->how & ACC_WRITE || a->buf->scope != MEM_GLOBAL || n >= w || w % n
+                           ? NULL : flat_index(ir, a);
+    Facts *f = p->facts ? p->facts : facts_new(ir);
+    int mark = facts_mark(f);
+    bool whole = flat != NULL;
+    int64_t by, start[4] = {0};
+    uint32_t used[4] = {0};
+
+    if (!whole)
+        return false;
+    facts_range(f, group, expr_int(ir, 0), expr_int(ir, MAX(p->extent[p->n - 1] / w, 1)));
+    const Expr *at = expr_mul(ir, expr_var(ir, group), expr_int(ir, w));
+    const Expr *first = simplify(ir, f, expr_subst(ir, flat, inner, at));
+    Modular m = modular_of(f, first);
+    whole = m.coef % n == 0 && m.base % n == 0 && w / n <= COUNT(used) && n <= 32;
+    for (int r = 0; r < w && whole; r++) {
+        const Expr *here = expr_subst(ir, flat, inner, expr_add(ir, at, expr_int(ir, r)));
+        int o = 0;
+        whole = expr_is_int(simplify(ir, f, expr_sub(ir, here, first)), &by);
+        while (whole && o < w / n && used[o] && start[o] != floor_div(by, n) * n)
+            o++;
+        if (!whole || o == w / n) {
+            whole = false;
+            break;
+        }
+        start[o] = floor_div(by, n) * n;
+        used[o] |= 1u << (by - start[o]);
+    }
+    for (int o = 0; o < w / n && whole; o++)
+        whole = used[o] == (uint32_t)((1ull << n) - 1);
+    facts_pop(f, mark);
+    return whole;
+}
+
 /* Likewise of an index that divides: at most w. */
 static int divided_width(Ir *ir, const LoopNest *p, const LoopAccess *a, int bits, int w)
 {
     for (; w > 1; w /= 2) {
+        if (reads_runs(ir, p, a, bits, w))
+            break;
         int each = shared_by(ir, p, a, w);
         if (!each || (a->how & ACC_WRITE && each > 1))
             continue;

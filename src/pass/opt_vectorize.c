@@ -9,9 +9,9 @@
  * start at a multiple of the width, at most 16 bytes, and no guard changes within a group.  The
  * iterations of such a loop are independent (hint "slots"): where neighbours in memory are not
  * neighbours among the slots, as in operands of MMAs, those 2 or 4 apart make a group.  Lanes may
- * share elements ([s // 2]), and those that differ in a mask read together what is inside of a
- * tensor that nobody writes, where one of them wants it.  Tensors start at multiples of 16 bytes:
- * whoever launches the kernel sees to that. */
+ * share elements ([s // 2]) or read several whole runs of a tensor, and those that differ in a mask
+ * read together what is inside of a tensor that nobody writes, where one of them wants it.  Tensors
+ * start at multiples of 16 bytes: whoever launches the kernel sees to that. */
 #include "pass/pass.h"
 #include "pass/thread_nest.h"
 #include "ir/config.h"
@@ -262,10 +262,51 @@ static const Expr *vector_shared(Vectors *v, const Expr *x)
     return expr_vector(v->ir, lane, width);
 }
 
+/* A load of global memory in several runs that are as wide as an access may be each, as from
+ * [i % 2 * 32 + i // 2]: one load a run, and who takes what.  NULL: it is none. */
+static const Expr *vector_pieces(Vectors *v, const Expr *x)
+{
+    enum { LANES_MOST = 16 };
+    int width = (int)v->width;
+    int n = v->k->machine->access_bytes * 8 / (int)dtype_bits(x->u.buf->type);
+    const Expr *first = in_lane(v, x->kid[0], 0), *run[LANES_MOST] = {0}, *lane[LANES_MOST];
+    int64_t by[LANES_MOST] = {0};
+    uint32_t used[LANES_MOST] = {0};
+
+    if (x->u.buf->scope != MEM_GLOBAL || x->guarded || !buffer_is_aligned(x->u.buf) ||
+        dtype_bits(x->u.buf->type) < 8 || width > LANES_MOST || n >= width || width % n)
+        return NULL;
+    Modular m = modular_of(v->facts, first);
+    for (int r = 1; r < width; r++) {
+        const Expr *step = expr_sub(v->ir, in_lane(v, x->kid[0], r), first);
+        if (!expr_is_int(simplify(v->ir, v->facts, step), &by[r]))
+            return NULL;
+    }
+    for (int r = 0; r < width; r++) { /* lanes of a run find the one that its first lane made */
+        int64_t start = floor_div(by[r], n) * n;
+        int o = 0;
+        while (o < r && floor_div(by[o], n) * n != start)
+            o++;
+        used[o] |= 1u << (by[r] - start);
+        const Expr *at = expr_add(v->ir, first, expr_const(v->ir, (DType)first->type, start));
+        at = expr_ramp(v->ir, simplify(v->ir, v->facts, at),
+                       expr_const(v->ir, (DType)first->type, 1), n);
+        run[o] = run[o] ? run[o] : expr_load(v->ir, x->u.buf, &at, 1);
+        lane[r] = expr_lane(v->ir, run[o], (int)(by[r] - start));
+    }
+    for (int o = 0; o < width; o++)
+        if (used[o] && used[o] != (1u << n) - 1)
+            return NULL;
+    return m.coef % n || m.base % n ? NULL : expr_vector(v->ir, lane, width);
+}
+
 static const Expr *vector_load(Vectors *v, const Expr *x)
 {
     const Expr *at = run_index(v, x->u.buf, x->kid[0]);
     const Expr *shared = at ? NULL : vector_shared(v, x);
+
+    if (!at && !shared)
+        shared = vector_pieces(v, x);
 
     if (shared)
         return shared;
