@@ -14,6 +14,7 @@
 #   how     a mechanism is chosen by plan_how, and what becomes of a copy said in copy_how.c
 #   bits    of what a machine has mean one thing each
 #   passes  each that plans or changes has a folder of goldens of its own under test/pass
+#           one for what a single target has is in that target's folder
 #   words   those of the field (doc/glossary.md), not our own of before; and no word of one vendor
 #           in what all targets share, but in tables of the language and where it names its own
 # Prints each finding and exits 1 if there was any.
@@ -120,6 +121,12 @@ echo "$sources" | grep -v '\.def$' | xargs awk '
 grep -oE '1u << [0-9]+' src/ir/machine.h | sort | uniq -d | sed 's|^|src/ir/machine.h: two bits are |' >>"$work/found"
 sed -n 's/^PASS(\([a-z_]*\),.*/\1/p' src/pass/pass.def | grep -v '^check_' | while read -r pass; do
     ls test/pass/"$pass"/*.tile >/dev/null 2>&1 || echo "src/pass/pass.def: $pass has no golden in test/pass/$pass"
+done >>"$work/found"
+# A pass for what one target alone has is that target's own.
+sed -nE 's/^PASS\(([a-z_]*), (HAS_[A-Z_0-9]+),.*/\1 \2/p' src/pass/pass.def | while read -r pass bit; do
+    has=$(grep -lw "$bit" src/target/*/*.c src/target/*/*.def | cut -d/ -f3 | sort -u)
+    [ "$(echo "$has" | wc -l)" != 1 ] || [ -f "src/target/$has/pass/$pass.c" ] ||
+        echo "src/pass/pass.def: $pass is for $bit, which target $has alone has: src/target/$has/pass"
 done >>"$work/found"
 cat "$work/found"
 if [ -s "$work/found" ]; then

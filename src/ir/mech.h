@@ -35,7 +35,7 @@ struct Mech {
     bool takes_registers; /* operands are in registers: one in shared memory is brought there */
     bool in_flight;      /* started, goes on beside the threads, waited for */
     bool counted;        /* in flight: ends in the order of issue, and a wait counts what may be
-                          * left (Target.lower_waits): nothing is issued under a condition alone */
+                          * left (lower_counts): nothing is issued under a condition alone */
     bool side_by_side;   /* what the lanes of a warp bring lies side by side in the tile: loops over
                           * it go as it is stored, and what cannot goes through registers */
     bool ends_only;      /* of the widths between least and most these two alone */

@@ -50,8 +50,6 @@ struct Target {
     /* A condition over the arguments under which mechanisms open up that are closed otherwise;
      * NULL: there is none. */
     const Expr *(*variant)(Kernel *k);
-    /* HAS_COUNTED_COPIES: waits for groups of copies become those that it counts. */
-    void (*lower_waits)(Kernel *k);
     /* Text of the whole function. */
     void (*emit)(Func *f, const TargetSpec *spec, Str *out);
     void (*bundle)(const TargetBundle *b); /* its files; NULL: as its runtime has it */

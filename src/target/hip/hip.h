@@ -25,9 +25,6 @@ TileChoice hip_tiles_attention(const Machine *m, int64_t S, int64_t D, int type,
 /* ---- plan.c */
 extern const Mech *const hip_mechs[];
 
-/* ---- counts.c */
-void hip_lower_waits(Kernel *k);
-
 /* ---- emit.c */
 void hip_emit(Func *f, const TargetSpec *spec, Str *out);
 

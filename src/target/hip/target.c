@@ -14,6 +14,5 @@ const Target target_hip = {
     .read_model = hip_read_model,
     .suggest = hip_suggest,
     .mechs = hip_mechs,
-    .lower_waits = hip_lower_waits,
     .emit = hip_emit,
 };

@@ -1,4 +1,8 @@
-/* counts.c -- waits for groups of copies become waits for copies: Target.lower_waits.
+/* lower_counts.c -- waits for groups of copies become waits for copies, where machines count so.
+ *
+ * needs   FORM_WIDTHS       after opt_vectorize: a store is an instruction by now
+ *
+ * Groups are closed by nothing from here on.
  *
  * The machine ends copies in the order of their issue and waits until at most so many of them are
  * in flight (vmcnt).  That at most n groups may be open says that all copies of those and of the
@@ -12,8 +16,8 @@
  *                 all threads agree on (its last iterations have nothing left to copy) are issued
  *                 all the same, and bring zeros to a stage that nobody reads any more; the loop
  *                 around ends with a wait for them */
-#include "target/hip/hip.h"
 #include "pass/async_copy.h"
+#include "pass/pass.h"
 #include "pass/thread_group.h"
 
 enum { GROUPS_MOST = AHEAD_MOST + 2 };
@@ -338,7 +342,7 @@ static const Stmt *count(Ir *ir, const Stmt *s, void *arg)
     return arrives ? stmt_seq(ir, wait, s) : wait;
 }
 
-void hip_lower_waits(Kernel *k)
+void pass_lower_counts(Kernel *k)
 {
     Straight straight = {.k = k, .ir = k->ir, .facts = kernel_facts(k)};
     Counts c = {0};
