@@ -213,11 +213,40 @@ int64_t mem_offset(Sim *m, const SimMem *mem, const int64_t *at, int n)
 
 /* ---- regions --------------------------------------------------------------------------------- */
 
+typedef struct {
+    const Buffer *buf;
+    Access may;
+} Said;
+
+static void add_said(void *arg, const Region *r, Access what)
+{
+    Said *s = arg;
+    if (buffer_root(r->buf) == buffer_root(s->buf))
+        s->may = (Access)(s->may | what);
+}
+
+/* What its operator says of a tile is what passes go by: it may do nothing else. */
+static Access said_of(const Stmt *at, const Buffer *buf)
+{
+    Said s = {.buf = buf};
+
+    if (at->kind != ST_TILE)
+        return (Access)(ACC_READ | ACC_WRITE);
+    tile_access(at, add_said, &s);
+    return s.may;
+}
+
+static void hold_to(const Stmt *at, const SimRegion *r, Access what)
+{
+    BUG(!(r->may & (what | ACC_REDUCE)), "operator %s %s '%s', which its effects do not say",
+        at->u.tile.op->name, what == ACC_READ ? "reads" : "writes", r->buf->name);
+}
+
 SimRegion sim_region(Sim *m, const Stmt *at, const Region *r)
 {
     m->at = at;
     SimMem *mem = sim_mem(m, r->buf);
-    SimRegion out = {.buf = r->buf, .rank = r->buf->rank, .mem = mem};
+    SimRegion out = {.buf = r->buf, .rank = r->buf->rank, .mem = mem, .may = said_of(at, r->buf)};
     for (int d = 0; d < out.rank; d++) {
         out.at[d] = eval(m, r->at[d]).i;
         out.extent[d] = eval(m, r->extent[d]).i;
@@ -269,6 +298,7 @@ bool sim_get(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Val
         *v = (Value1){0};
         return false;
     }
+    hold_to(at, r, ACC_READ);
     *v = mem_get(m, r->mem, i);
     return true;
 }
@@ -277,6 +307,7 @@ void sim_put(Sim *m, const Stmt *at, const SimRegion *r, const int64_t *idx, Val
 {
     m->at = at;
     int64_t i = region_offset(m, r, idx);
+    hold_to(at, r, ACC_WRITE);
     if (i >= 0)
         mem_put(m, r->mem, i, v);
 }

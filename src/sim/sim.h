@@ -116,6 +116,7 @@ typedef struct {
     Buffer *buf;
     int rank;
     int64_t at[RANK_MOST], extent[RANK_MOST], shape[RANK_MOST];
+    Access may; /* what the operator says it does with it */
     void *mem;  /* private */
 } SimRegion;
 SimRegion sim_region(Sim *m, const Stmt *at, const Region *r);

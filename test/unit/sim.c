@@ -359,3 +359,35 @@ TEST(values_round_at_every_step)
         CHECK_NEAR(value_round(DT_BF16, -v), num_round(DT_BF16, -v), 0);
     }
 }
+
+static void reads_what_it_fills(Sim *m, const Stmt *t)
+{
+    SimRegion r = sim_region(m, t, &t->u.tile.region[0]);
+    int64_t at[RANK_MOST] = {0};
+    Value1 v;
+
+    sim_get(m, t, &r, at, &v);
+    sim_put(m, t, &r, at, v);
+}
+
+/* Passes go by the effects of an operator: they are held to what it does. */
+TEST(operators_do_what_their_effects_say)
+{
+    static const struct { const char *effects, *says; } each[] = {
+        {"a", ""}, {"w", "bug"}, {"r", "bug"},
+    };
+
+    for (int i = 0; i < COUNT(each); i++) {
+        Kit *t = kit_new(1, 1);
+        float out[4] = {0};
+        Buffer *O = kit_tensor(t, "O", DT_F32, SHAPE(4), out);
+        TileOp op = op_fill;
+        Region r = kit_whole(t, O);
+        const Expr *zero = expr_float(t->ir, DT_F32, 0);
+        op.effects = each[i].effects;
+        op.simulate = reads_what_it_fills;
+        op.check = NULL;
+        kit_add(t, kit_op(t, &op, 1, &r, 1, &zero, NULL));
+        CHECK_TEXT(kit_run(t), each[i].says);
+    }
+}
