@@ -114,6 +114,8 @@ static bool runs_along(const Operand *t, const Stored *s, const Split *p, int ax
 static bool is_along(Graph *g, Stored *s, const Operand *t, bool *swapped)
 {
     const int n = s->node->rank;
+    if (!s->found || n < 2)
+        return false;
     for (int d = 0; d < n - 2; d++)
         if (lin_uses(s->at[d], t->row) || lin_uses(s->at[d], t->along))
             return false;
@@ -121,20 +123,18 @@ static bool is_along(Graph *g, Stored *s, const Operand *t, bool *swapped)
     if (!*swapped && (!lin_same(s->at[n - 2], t->row) || !lin_same(s->at[n - 1], t->along)))
         return false;
     s->at[*swapped ? n - 1 : n - 2] = lin_var(g, t->row_base, 0, MAX(t->row->hi, 1));
-    s->at[*swapped ? n - 2 : n - 1] = lin_var(g, t->column_base, 0, MAX(t->along->hi, 1));
+    s->at[*swapped ? n - 2 : n - 1] = lin_var(g, t->along_base, 0, MAX(t->along->hi, 1));
     return true;
 }
 
 /* Rows and columns of the tile are the last two axes, either way round; s->at is then where it
  * begins. */
-static bool is_tile(Graph *g, Stored *s, const Operand *t, bool *swapped)
+static bool is_tile_of(Graph *g, Stored *s, const Operand *t, bool *swapped)
 {
     const int n = s->node->rank;
     Split p[TENSOR_RANK];
     if (!s->found || n < 2)
         return false;
-    if (t->along)
-        return is_along(g, s, t, swapped);
     for (int d = 0; d < n; d++) {
         p[d] = split(g, t, s->at[d]);
         const bool uses = s->parted ? p[d].row || p[d].column
@@ -151,6 +151,17 @@ static bool is_tile(Graph *g, Stored *s, const Operand *t, bool *swapped)
     for (int d = 0; is && d < n; d++)
         s->at[d] = p[d].base;
     return is;
+}
+
+/* The same; columns are those of the product or, in its run of memory, of the part they lie in. */
+static bool is_tile(Graph *g, Stored *s, Operand *t, bool *swapped)
+{
+    if (is_tile_of(g, s, t, swapped))
+        return true;
+    if (!t->along || t->along == t->column || !is_along(g, s, t, swapped))
+        return false;
+    t->column_base = t->along_base;
+    return true;
 }
 
 /* The tensor below n when n has all its elements in the same order; NULL: it has not. */
@@ -179,7 +190,7 @@ const char *view_name(Graph *g, const Node *n, int rank, const int64_t *shape)
 }
 
 /* Somewhere on the way to the stored tensor it is a tile of a reshape of that. */
-static bool find_view(Graph *g, const Group *k, const Operand *t, Stored *s, const char **buffer,
+static bool find_view(Graph *g, const Group *k, Operand *t, Stored *s, const char **buffer,
                       bool *swapped)
 {
     const Lin *next[TENSOR_RANK];
@@ -529,22 +540,33 @@ static const char *merged_place(Graph *g, const Node *n, const Lin *const *p)
     return place_text(g, rank < n->rank ? view_name(g, n, rank, shape) : n->buffer, rank, at);
 }
 
+static bool may_be_tile(const Graph *g, const StoreTile *t)
+{
+    return t->outputs.n == 1 && machine_has(g->machine, HAS_THREADS) &&
+           compute_type(t->outputs.at[0]->type) == t->type;
+}
+
+/* The one output, with axes taken as one, as a tile of memory, or NULL; not `named`: as a test. */
+static const char *merged_tile(Graph *g, const Node *n, const Lin *const *p, const StoreTile *t,
+                               bool named)
+{
+    const Lin *at[TENSOR_RANK];
+    int64_t shape[TENSOR_RANK];
+    const int rank = merge_axes(g, n, p, at, shape);
+    const char *to = tile_of(g, "", rank, at, t);
+    return to && named ? tile_of(g, view_name(g, n, rank, shape), rank, at, t) : to;
+}
+
 /* The one output as a tile of memory, or NULL. */
 static const char *store_place(Graph *g, Place *const *place, const StoreTile *t)
 {
     const Node *n = t->outputs.at[0];
-    if (t->outputs.n != 1 || !machine_has(g->machine, HAS_THREADS) ||
-        compute_type(n->type) != t->type)
+    if (!may_be_tile(g, t))
         return NULL;
-    const Lin *at[TENSOR_RANK];
-    int64_t shape[TENSOR_RANK];
     const char *to = tile_of(g, n->buffer, n->rank, place[n->id]->at, t);
-    const int rank = to ? n->rank : merge_axes(g, n, place[n->id]->at, at, shape);
-    if (rank < n->rank && (to = tile_of(g, "", rank, at, t)))
-        to = tile_of(g, view_name(g, n, rank, shape), rank, at, t);
     if (!to && same_order(n, t->product))
         to = tile_of(g, view_name(g, n, 3, t->product->shape), 3, product_at(t).at, t);
-    return to;
+    return to ? to : merged_tile(g, n, place[n->id]->at, t, true);
 }
 
 /* Outputs follow from the accumulator element by element.  One that is a tile of memory is copied
@@ -631,11 +653,12 @@ typedef struct {
     Node *dot;
     TileChoice c;
     const Lin *z, *mi, *nj, *along; /* batch, row, column; the column in its run of memory */
-    const char *m0, *n0, *k0;       /* where the tile begins; n0 in the run */
+    const char *m0, *n0, *k0;       /* where the tile begins */
+    const char *along0;             /* the same in the run */
     const char *gm, *gn;            /* guards */
 } Product;
 
-/* Tiles of a GPU that lie each in one run of what is stored, one image, leave in bulk. */
+/* Tiles of a GPU that lie each in one run of what is stored, one image, leave in bulk: the run. */
 static int64_t fit_run(Graph *g, const Group *k, Product *p)
 {
     const int64_t run = machine_has(g->machine, HAS_THREADS) ? column_run(g, k, p->dot) : 0,
@@ -648,23 +671,57 @@ static int64_t fit_run(Graph *g, const Group *k, Product *p)
     return run;
 }
 
+static void place_rows(Graph *g, Product *p)
+{
+    const int64_t M = p->dot->shape[1];
+    p->m0 = arena_printf(g->arena, "by * %lld", (long long)p->c.m);
+    p->mi = lin_var(g, arena_printf(g->arena, "%s + i", p->m0), 0, M - 1);
+    p->gm = axis_guard(g, arena_printf(g->arena, "%s + i", p->m0), M, p->c.m);
+}
+
 static void place_columns(Graph *g, Product *p, int64_t run)
 {
     const int64_t N = p->dot->shape[2], per = run / p->c.n;
-    const char *inside = "bx";
-    if (run && per > 1)
-        inside = arena_printf(g->arena, "bx %% %lld", (long long)per);
-    p->n0 = run && per == 1 ? "0" : arena_printf(g->arena, "%s * %lld", inside, (long long)p->c.n);
-    p->along = lin_var(g, run && per == 1 ? "j" : arena_printf(g->arena, "%s + j", p->n0), 0,
-                       (run ? run : N) - 1);
-    p->nj = p->along;
-    if (run) {
-        const char *image = per == 1 ? "bx"
-                                     : arena_printf(g->arena, "bx // %lld", (long long)per);
-        p->nj = lin_add(g, lin_mul(g, lin_var(g, image, 0, N / run - 1), run), p->along);
-    }
-    p->gn = run ? NULL
-                : axis_guard(g, arena_printf(g->arena, "%s + j", p->n0), N, p->c.n);
+    p->n0 = p->along0 = arena_printf(g->arena, "bx * %lld", (long long)p->c.n);
+    const char *nj = arena_printf(g->arena, "%s + j", p->n0);
+    p->gn = run ? NULL : axis_guard(g, nj, N, p->c.n);
+    p->nj = p->along = lin_var(g, nj, 0, N - 1);
+    if (!run)
+        return;
+    const char *image = per == 1 ? "bx" : arena_printf(g->arena, "bx // %lld", (long long)per);
+    p->along0 = per == 1 ? "0"
+                         : arena_printf(g->arena, "bx %% %lld * %lld", (long long)per,
+                                        (long long)p->c.n);
+    p->along = lin_var(g, per == 1 ? "j" : arena_printf(g->arena, "%s + j", p->along0), 0,
+                       run - 1);
+    p->nj = lin_add(g, lin_mul(g, lin_var(g, image, 0, N / run - 1), run), p->along);
+}
+
+static StoreTile store_of(Graph *g, const Group *k, const Product *p)
+{
+    return (StoreTile){.at = {p->z, p->mi, p->nj}, .along = p->along, .rows = p->c.m,
+                       .columns = p->c.n, .row_base = p->m0, .column_base = p->along0,
+                       .guard = guard_both(g, p->gm, p->gn), .whole_rows = !p->gm,
+                       .whole_columns = !p->gn, .product = p->dot, .acc = "acc",
+                       .outputs = k->outputs,
+                       .type = dtype_is_int(p->dot->arg[0]->type) ? DT_I32 : DT_F32};
+}
+
+static void place_product(Graph *g, const Group *k, Product *p)
+{
+    const TileChoice c = p->c;
+    const int64_t run = fit_run(g, k, p);
+    p->z = lin_var(g, "bz", 0, p->dot->shape[0] - 1);
+    place_rows(g, p);
+    place_columns(g, p, run);
+    const StoreTile t = store_of(g, k, p);
+    const Node *n = k->outputs.at[0];
+    if (!run || (may_be_tile(g, &t) &&
+                 merged_tile(g, n, places_from(g, k->anchor, t.at)[n->id]->at, &t, false)))
+        return;
+    p->c = c;
+    place_rows(g, p);
+    place_columns(g, p, 0);
 }
 
 static void plan_product(Graph *g, const Group *k, Product *p)
@@ -678,13 +735,8 @@ static void plan_product(Graph *g, const Group *k, Product *p)
     for (int i = 0; i < 2 && machine_has(g->machine, HAS_THREADS); i++)
         if (match_windows(arg[i], &w) && w.taps_first == (i == 1))
             p->c.k = channels_of_tile(&w, p->c.k);
-    const int64_t run = fit_run(g, k, p);
-    p->m0 = arena_printf(g->arena, "by * %lld", (long long)p->c.m);
     p->k0 = arena_printf(g->arena, "k * %lld", (long long)p->c.k);
-    p->z = lin_var(g, "bz", 0, p->dot->shape[0] - 1);
-    p->mi = lin_var(g, arena_printf(g->arena, "%s + i", p->m0), 0, p->dot->shape[1] - 1);
-    p->gm = axis_guard(g, arena_printf(g->arena, "%s + i", p->m0), p->dot->shape[1], p->c.m);
-    place_columns(g, p, run);
+    place_product(g, k, p);
 }
 
 static Operand left_operand(Graph *g, const Group *k, const Product *p)
@@ -706,7 +758,8 @@ static Operand right_operand(Graph *g, const Group *k, const Product *p, Node *b
     const char *ki = arena_printf(g->arena, "%s + i", p->k0);
     Operand t = {.node = b, .name = name, .type = b->type, .rows = p->c.k, .columns = p->c.n,
                  .row = lin_var(g, ki, 0, K - 1), .column = p->nj, .along = p->along,
-                 .row_base = p->k0, .column_base = p->n0, .row_tile = "k", .column_tile = "bx"};
+                 .row_base = p->k0, .column_base = p->n0, .along_base = p->along0,
+                 .row_tile = "k", .column_tile = "bx"};
     t.guard = guard_both(g, axis_guard(g, ki, K, p->c.k), p->gn);
     operand_plan(g, k, &t, (const Lin *[]){p->z, t.row, p->nj});
     return t;
@@ -729,7 +782,7 @@ void tiles_dot(Graph *g, Group *k, Str *out)
     Product p = {.dot = k->anchor};
     int names = 0;
     plan_product(g, k, &p);
-    const DType acc = dtype_is_int(p.dot->arg[0]->type) ? DT_I32 : DT_F32;
+    const DType acc = store_of(g, k, &p).type;
     Operand ta = left_operand(g, k, &p), tb = right_operand(g, k, &p, p.dot->arg[1], "B"), second;
     if (k->pair)
         second = right_operand(g, k, &p, k->pair->arg[1], "B2");
@@ -747,9 +800,6 @@ void tiles_dot(Graph *g, Group *k, Str *out)
     print_gemm(&ta, &tb, "acc", out);
     if (k->pair)
         print_gemm(&ta, &second, "acc2", out);
-    StoreTile to = {.at = {p.z, p.mi, p.nj}, .along = p.along, .rows = p.c.m, .columns = p.c.n,
-                    .row_base = p.m0, .column_base = p.n0, .guard = guard_both(g, p.gm, p.gn),
-                    .whole_rows = !p.gm, .whole_columns = !p.gn, .type = acc, .product = p.dot,
-                    .acc = "acc", .outputs = k->outputs};
+    const StoreTile to = store_of(g, k, &p);
     store_tile(g, k, out, &to, "acc[i, j]", &names);
 }

@@ -26,7 +26,8 @@ typedef struct {
     bool copied, swapped;                 /* by T.copy; columns are the rows of the tensor */
     const char *source;                   /* of the copy */
     const char *image, *windows;          /* of T.im2col, or NULL: of pixels by offsets */
-    const Lin *along;                     /* its columns in memory, if not all are one run */
+    const Lin *along;                     /* its columns in their run of memory, or NULL */
+    const char *along_base;
     const Lin *at[TENSOR_RANK];
 } Operand;
 

@@ -44,14 +44,17 @@ static bool find_turn(const Graph *g, const Group *k, Turn *t)
         return false;
     t->from = t->to->arg[0];
     join_axes(t);
-    const int64_t columns = t->from_shape[t->rank - 1], rows = t->to_shape[t->rank - 1];
+    const int64_t columns = extent_usual(g, t->from_shape[t->rank - 1]),
+                  rows = extent_usual(g, t->to_shape[t->rank - 1]);
     if (t->axis[t->rank - 1] == t->rank - 1 || columns < LEAST || rows < LEAST)
         return false;
-    int64_t tile = TILE;
-    while (tile > LEAST && (tile / 2 >= MAX(rows, columns) ||
-                            node_count(t->to) < tile * tile * graph_units(g)))
-        tile /= 2;
-    t->rows = t->columns = tile;
+    t->rows = t->columns = TILE;
+    while (t->columns > LEAST && node_count(t->to) < t->rows * t->columns * graph_units(g))
+        t->rows = t->columns /= 2;
+    while (t->rows > LEAST && t->rows / 2 >= rows)
+        t->rows /= 2;
+    while (t->columns > LEAST && t->columns / 2 >= columns)
+        t->columns /= 2;
     return true;
 }
 

@@ -680,6 +680,22 @@ class Gpu(unittest.TestCase):
             for text in texts:
                 self.assertIn(text, made)
 
+    def test_a_convolution_of_open_extents(self):
+        def f(x, w):
+            return tl.conv(x, w, padding=1)
+
+        w = normal(24, 16, 3, 3, dtype="float16") / 8
+        for names in ("n", None, None, None), ("n", None, "h", None):
+            program = tl.tensor.TensorProgram(f, GPU, dynamic={"x": names})
+            for n, h in (2, 8), (3, 8), (1, 11 if names[2] else 8):
+                x = normal(n, 16, h, 16, dtype="float16")
+                seen = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1))), (3, 3), (2, 3))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", tl.SlowWarning)
+                    close(program(x, w), np.einsum("ncxyij,ocij->noxy", seen.astype("float32"), w.astype("float32")), 2e-3)
+                self.assertIn("T.im2col", program.tiles())
+                self.assertIn("'n' stays open", program.explain())
+
     def test_two_convolutions_and_what_they_give_back(self):
         def f(x, v, w):
             return tl.sum(tl.conv(tl.relu(tl.conv(x, v, padding=1)), w, stride=2) ** 2)
