@@ -112,9 +112,12 @@ static void load_tile(Graph *g, const Group *k, const Turn *t, Str *out)
         n = n->arg[0];
     body_open(&b, g, out, 2, &names);
     b.group = k;
-    if (n->stored && n->group != k) {
-        body_line(&b, "T.copy(%s%s, A)", view_name(g, n, t->rank, t->from_shape),
+    if (n->stored && n->group != k) { /* by way of registers: whole vectors, whatever A's layout */
+        body_line(&b, "V = T.alloc_fragment((%lld, %lld), \"%s\")", (long long)t->rows,
+                  (long long)t->columns, dtype_name(n->type));
+        body_line(&b, "T.copy(%s%s, V)", view_name(g, n, t->rank, t->from_shape),
                   tile_text(g, t, false));
+        body_line(&b, "T.copy(V, A)");
         return;
     }
     Node flat = {.kind = NODE_RESHAPE, .rank = t->rank, .arg = {t->from}};
