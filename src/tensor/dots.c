@@ -5,6 +5,9 @@
 
 enum {
     FOLD_LEAST = 8,        /* elements of a loop of its own */
+    PART_COLUMNS = 64,     /* of an epilogue in parts, at most and at least; tensors it loads */
+    PART_LEAST = 16,
+    PART_LOADS = 4,
     WINDOW_TILE = 1 << 16, /* elements of windows that a CPU gathers at a time */
 };
 
@@ -569,6 +572,121 @@ static const char *store_place(Graph *g, Place *const *place, const StoreTile *t
     return to ? to : merged_tile(g, n, place[n->id]->at, t, true);
 }
 
+/* ---- an epilogue in parts -------------------------------------------------------------------- */
+
+typedef struct {
+    Graph *g;
+    const Group *k;
+    const StoreTile *t;
+    const Lin *column;
+    VEC(Leaf) leaves; /* what is read as whole as the product is */
+} Parts;
+
+static bool see_part(void *arg, Node *n, const Lin *const *at)
+{
+    Parts *p = arg;
+    Graph *g = p->g;
+    bool row = false, column = false, known = true;
+    if (!group_loads(p->k, n))
+        return n->group == p->k;
+    for (int d = 0; d < n->rank; d++) {
+        row = row || lin_uses(at[d], p->t->at[1]);
+        column = column || lin_uses(at[d], p->column);
+        known = known && !strchr(lin_text(g, at[d]), '?');
+    }
+    for (int i = 0; i < p->leaves.n; i++)
+        known = known && p->leaves.at[i].node != n;
+    if (!row || !column || !known)
+        return false;
+    const char *text = arena_printf(g->arena, "E%d[i, j]", p->leaves.n);
+    const Lin **place = NEWN(g->arena, const Lin *, TENSOR_RANK);
+    memcpy(place, at, sizeof *at * (size_t)n->rank);
+    if (compute_type(n->type) != n->type)
+        text = arena_printf(g->arena, "T.cast(%s, \"%s\")", text,
+                            dtype_name(compute_type(n->type)));
+    vec_push(g->arena, &p->leaves, ((Leaf){n, text, place}));
+    return false;
+}
+
+static const char *part_guard(Graph *g, const StoreTile *t, const char *column)
+{
+    const char *rows = arena_printf(g->arena, "(%s < %s)", lin_text(g, t->at[1]),
+                                    extent_text(g, t->at[1]->hi + 1));
+    return guard_both(g, t->whole_rows ? NULL : rows,
+                      t->whole_columns ? NULL
+                                       : arena_printf(g->arena, "(%s < %s)", column,
+                                                      extent_text(g, t->at[2]->hi + 1)));
+}
+
+/* Half of the columns or less, of vectors of 16. */
+static int64_t part_columns(const StoreTile *t)
+{
+    int64_t n = MIN(PART_COLUMNS, t->columns / 2) / PART_LEAST * PART_LEAST;
+    while (n > 0 && t->columns % n)
+        n -= PART_LEAST;
+    return n;
+}
+
+static void open_part(Body *b, const StoreTile *t, const char *guard)
+{
+    b->indent = 3;
+    body_line(b, "for i, j in T.Parallel(%lld, %lld):", (long long)t->rows,
+              (long long)part_columns(t));
+    b->indent++;
+    if (guard) {
+        body_line(b, "if %s:", guard);
+        b->indent++;
+    }
+}
+
+/* Loads between stores wait one by one: what the epilogue of several results reads is loaded some
+ * columns at a time, all of it before the first is stored.  False: it reads nothing like that. */
+static bool store_parts(Graph *g, Group *k, Str *out, const StoreTile *t, int *names)
+{
+    const long long columns = part_columns(t);
+    const char *column = arena_printf(g->arena, "%s + p * %lld + j", t->column_base, columns);
+    Parts p = {.g = g, .k = k, .t = t, .column = lin_var(g, column, 0, t->at[2]->hi)};
+    Body b;
+    if (!machine_has(g->machine, HAS_THREADS) || t->outputs.n < 2 || k->pair || t->turned ||
+        columns == 0 || !t->at[2]->n || (t->along && t->along != t->at[2]))
+        return false;
+    const Lin *const at[3] = {t->at[0], t->at[1], p.column};
+    Place **place = places_from(g, t->product, at);
+    for (int i = 0; i < t->outputs.n; i++)
+        each_read(g, t->outputs.at[i], place[t->outputs.at[i]->id]->at, see_part, &p);
+    if (p.leaves.n == 0 || p.leaves.n > PART_LOADS)
+        return false;
+    const char *guard = part_guard(g, t, column);
+    for (int i = 0; i < p.leaves.n; i++)
+        str_printf(out, "        E%d = T.alloc_fragment((%lld, %lld), \"%s\")\n", i,
+                   (long long)t->rows, columns, dtype_name(p.leaves.at[i].node->type));
+    str_printf(out, "        for p in T.unroll(%lld):\n", t->columns / columns);
+    body_open(&b, g, out, 3, names);
+    b.group = k;
+    for (int i = 0; i < p.leaves.n; i++) {
+        const Leaf *l = &p.leaves.at[i];
+        open_part(&b, t, guard);
+        body_line(&b, "E%d[i, j] = %s", i, merged_place(g, l->node, l->at));
+        if (guard) {
+            b.indent--;
+            body_line(&b, "else:");
+            b.indent++;
+            body_line(&b, "E%d[i, j] = %s", i, number_text(g, l->node->type, 0));
+        }
+    }
+    vec_push(g->arena, &b.leaves,
+             ((Leaf){t->product, arena_printf(g->arena, "%s[i, p * %lld + j]", t->acc, columns),
+                     NULL}));
+    for (int i = 0; i < p.leaves.n; i++)
+        vec_push(g->arena, &b.leaves, p.leaves.at[i]);
+    open_part(&b, t, guard);
+    for (int i = 0; i < t->outputs.n; i++) {
+        Node *n = t->outputs.at[i];
+        body_store(&b, n, merged_place(g, n, place[n->id]->at), n, place[n->id]->at);
+    }
+    return true;
+}
+
 /* Outputs follow from the accumulator element by element.  One that is a tile of memory is copied
  * there from the accumulator, which targets know to do well. */
 void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *leaf, int *names)
@@ -579,6 +697,8 @@ void store_tile(Graph *g, Group *k, Str *out, const StoreTile *t, const char *le
     whole.along = t->along ? t->along : t->at[2];
     const char *to = store_place(g, place, &whole);
     const bool is_acc = !strcmp(leaf, arena_printf(g->arena, "%s[i, j]", t->acc));
+    if (is_acc && store_parts(g, k, out, t, names))
+        return;
     const int64_t by = is_acc && !to ? fold_store(g, place, t) : 0;
     if (by)
         place = places_from(g, t->product, (const Lin *[]){t->at[0], t->at[1],

@@ -791,6 +791,19 @@ class Gpu(unittest.TestCase):
         check(g, (h @ w, h.T @ h), x, y, w, tolerance=1e-4)
         self.assertNotIn("[i, j] = T.cast", self.tiles(g, *(a.astype("float16") for a in (x, y, w))))
 
+    def test_what_an_epilogue_of_several_results_reads_is_loaded_first(self):
+        def f(x, a, y, z):
+            p = x @ a
+            return p * y, tl.tanh(p) + z * y
+
+        x, a, y, z = normal(70, 16), normal(16, 140), normal(70, 140), normal(70, 140)
+        p = x @ a
+        check(f, (p * y, np.tanh(p) + z * y), x, a, y, z, tolerance=1e-4)
+        self.assertIn("for p in T.unroll(", self.tiles(f, x, a, y, z))
+        half = [v.astype("float16") for v in (x, a, y, z)]
+        for got, want in zip(simulated(tl.tensor_program(f), half), (p * y, np.tanh(p) + z * y)):
+            close(got, want, 1e-2)
+
     def test_what_only_its_own_kernel_reads_is_not_stored(self):
         def f(x, a, b, c):
             return tl.sum((tl.silu(x @ a) * (x @ b)) @ c)
