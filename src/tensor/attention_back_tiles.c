@@ -31,6 +31,8 @@ typedef struct {
     int nvector;
     bool beside;        /* scores are read beside the weights: those have a tile of their own */
     bool far;           /* something is read that is no tile */
+    bool loaded[INNER_MOST]; /* in this step: a tile of steps */
+    bool made[INNER_MOST];   /* the same: a product that is computed again */
     int names;
 } BackTiles;
 
@@ -392,11 +394,21 @@ static const char *exactly(const Node *n)
     return n->type == DT_F32 ? ", precision=\"float32\"" : "";
 }
 
+static void load_steps(BackTiles *t, int i)
+{
+    if (!t->loaded[i])
+        operand_load(t->g, t->k, &t->b[i], t->out, 3, &t->names);
+    t->loaded[i] = true;
+}
+
 static void print_inner(BackTiles *t, int i)
 {
     const char *s = i ? "S2" : "S";
     const Operand *a = &t->a[i], *b = &t->b[i];
-    operand_load(t->g, t->k, b, t->out, 3, &t->names);
+    if (t->made[i])
+        return;
+    t->made[i] = true;
+    load_steps(t, i);
     str_printf(t->out, "            T.clear(%s)\n            T.gemm(%s, %s, %s%s%s%s%s)\n", s,
                a->name, b->name, s, a->swapped ? ", transpose_A=True" : "",
                b->swapped ? ", transpose_B=True" : "", exactly(a->node), rows_policy(t));
@@ -431,6 +443,7 @@ static void print_weights(BackTiles *t)
               seen_text(&t->seen, &b, t->scores, place), w);
 }
 
+/* A product that is computed again stands in registers: it is made when it is wanted. */
 static void print_product(BackTiles *t, int i)
 {
     const Lin *at[TENSOR_RANK];
@@ -438,6 +451,8 @@ static void print_product(BackTiles *t, int i)
     const char *guard = t->far ? guard_both(t->g, t->rows, t->steps) : NULL;
     Node *value = below_views(t->g, &t->end[i], at);
     const Operand *o = &t->other[i];
+    if (t->end[i].ndot > 1)
+        print_inner(t, 1);
     if (value == t->k->weight) {
         str_printf(t->out, "            T.copy(%s, %s)\n", w, p);
     } else {
@@ -451,6 +466,9 @@ static void print_product(BackTiles *t, int i)
             body_line(&b, "%s[i, j] = 0.0", p);
         }
     }
+    for (int d = 0; d < t->most->ndot; d++)
+        if (!strcmp(o->name, t->b[d].name))
+            load_steps(t, d);
     if (o->name[0] == 'C' && (i == 0 || strcmp(o->name, t->other[0].name)))
         operand_load(t->g, t->k, o, t->out, 3, &t->names);
     str_printf(t->out, "            T.gemm(%s, %s, %s%s%s%s)\n", p, o->name, i ? "acc2" : "acc",
@@ -539,8 +557,7 @@ void tiles_back(Graph *g, Group *k, Str *out)
         str_printf(out, "        T.clear(%s)\n", i ? "acc2" : "acc");
     seen_loop(&t.seen, t.c.stages, out);
     print_vectors(&t, true);
-    for (int i = 0; i < t.most->ndot; i++)
-        print_inner(&t, i);
+    print_inner(&t, 0);
     print_weights(&t);
     for (int i = 0; i < t.nend; i++)
         print_product(&t, i);
