@@ -1,17 +1,22 @@
 """How well the model ranks what bench/tune/measure.py timed.
 
-    judge.py TIMES.json …                   the model as it is, each kernel and shape by itself
-    judge.py --calibrate TIMES.json …       fit it to the rows that say "calibrate", and judge by all; prints the figures
+TIMES is bench/tune/h200.txt, or what measure.py wrote.
+
+    judge.py TIMES …                        the model as it is, each kernel and shape by itself
+    judge.py --calibrate TIMES …            fit it to the rows that say "calibrate", and judge by all; prints the figures
+    judge.py --apart TIMES …                each kernel by a model that is fitted to the other kernels' rows that say "calibrate"
     judge.py --tiles test/tiles/h200.txt    GEMMs by examples/gemm.py: how much slower than the best tile of a shape the
                                             model's first is, of a hundred shapes; `build/unit tiles` says it of recommend_gemm
 
-Kernels are lowered here; no GPU is needed."""
+Kernels are lowered here, and what is counted of them is kept in a file of the temporary folder, which --kept takes instead; no
+GPU is needed."""
 import importlib.util
 import json
 import math
 import os
 import random
 import sys
+import tempfile
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
@@ -19,15 +24,32 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 TARGET = "cuda -arch=sm_90a"
 
 
+def rows_of(path):
+    """[{kernel, which, args, config, ms}] of what ran, of measure.py's file or the text that is kept of one."""
+    with open(path) as f:
+        if path.endswith(".json"):
+            return [r for r in json.load(f) if "ms" in r]
+        lines = [line.split() for line in f if not line.startswith("#")]
+    rows = []
+    for words in lines:
+        if words[0] == "kernel":
+            end = [w.endswith(":") for w in words].index(True)
+            args = {n: int(v) if v.isdigit() else v == "True" for n, v in (w.rstrip(":").split("=") for w in words[3:end + 1])}
+            about, names = dict(kernel=words[1], which=words[2], args=args), words[end + 1:]
+        else:
+            rows.append(dict(about, config=dict(zip(names, map(int, words))), ms=float(words[-1])))
+    return rows
+
+
 def groups(files):
     """{(kernel, which): [(facts, ms, config)]} of what ran."""
     import kernels
     from tilelang.tune import model
 
-    rows = [r for f in files for r in json.load(open(f)) if "ms" in r]
-    known = {}
-    if os.path.exists(files[0] + ".facts"):
-        known = json.load(open(files[0] + ".facts"))
+    rows = [r for f in files for r in rows_of(f)]
+    known, kept = {}, os.path.join(tempfile.gettempdir(), os.path.basename(files[0]) + ".facts")
+    if "--kept" in sys.argv and os.path.exists(kept):
+        known = json.load(open(kept))
 
     def facts(r):
         key = json.dumps([r["kernel"], r["args"], r["config"]], sort_keys=True)
@@ -38,7 +60,7 @@ def groups(files):
 
     with ThreadPoolExecutor(2) as pool:
         all_facts = list(pool.map(facts, rows))
-    with open(files[0] + ".facts", "w") as f:
+    with open(kept, "w") as f:
         json.dump(known, f)
     out = {}
     for r, f in zip(rows, all_facts):
@@ -60,6 +82,24 @@ def tell(found, machine, coefficients=None):
                                                                                              rho, lost))
         if rhos:
             print("%s: median %.3f, least %.3f" % (which, sorted(rhos)[len(rhos) // 2], min(rhos)))
+
+
+def tell_apart(found, machine):
+    from tilelang.tune import model
+
+    rhos, losts = [], []
+    for (name, which), rows in found.items():
+        if which != "judge":
+            continue
+        others = [[(f, ms) for f, ms, _ in some] for (n, w), some in found.items() if w == "calibrate" and n != name]
+        c, _ = model.calibrate(others, machine, rounds=4)
+        rho, lost = model.judge([(f, ms) for f, ms, _ in rows], machine, c)
+        rhos.append(rho)
+        losts.append(lost)
+        print("%-18s not seen  %3d points  Spearman %5.2f  best of the first 8: %.3f of the best" % (name, len(rows), rho, lost),
+              flush=True)
+    print("not seen: median %.3f, least %.3f; best of the first 8 at worst %.3f" % (sorted(rhos)[len(rhos) // 2], min(rhos),
+                                                                              max(losts)))
 
 
 # ---- tiles that an H200 timed ----------------------------------------------------------------------
@@ -116,6 +156,8 @@ def main(words):
     found = groups([w for w in words if not w.startswith("--")])
     machine = model.machine_of(TARGET)
     tell(found, machine)
+    if "--apart" in words:
+        tell_apart(found, machine)
     if fit:
         some = [[(f, ms) for f, ms, _ in rows] for (_, which), rows in found.items() if which == "calibrate"]
         c, loss = model.calibrate(some, machine)

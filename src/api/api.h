@@ -89,6 +89,27 @@ void func_find_shifts(Func *f);
 typedef enum { AMOUNT_FLOPS, AMOUNT_BYTES, AMOUNT_ON_CHIP, AMOUNT_OPERATIONS, AMOUNT_STEPS } Amount;
 double func_amount(Func *f, int64_t *values, Amount what);
 double kernel_count(tl_kernel *k, const tl_tensor *args, int narg, Amount what);
+/* ---- work.c: one block of a lowered kernel, by who does it; warps are counted one by one */
+typedef struct {
+    double blocks;              /* that are launched */
+    double operations, special; /* of a warp: arithmetic, functions such as exp2 and quotients */
+    double requests;            /* of a warp to memory, and instructions of the kind */
+    double sectors, stored;     /* of memory that threads touch; those that they store to */
+    double pieces;              /* that lie apart, of what a warp's accesses touch */
+    double loaded, again;       /* bytes that threads load, that they had loaded before */
+    double wavefronts;          /* of shared memory */
+    double bulk, boxes;         /* bytes and copies of an engine */
+    double products, mmas;      /* of MMAs, as if of 16 bits; those of single warps */
+    double operands;            /* bytes that MMAs of groups read from shared memory */
+    double rounds, reads;       /* times that a thread waits for memory, for shared memory, */
+    double hops, barriers;      /* for another lane, for other warps, */
+    double waits, settled;      /* for copies in flight, for MMAs */
+    double steps, step_loads;   /* of loops whose steps overlap; loads of a thread in them */
+    double step_bytes;          /* of these, in the one with most */
+    double held, live, widest;  /* bytes of a thread's arrays; of those that it holds for long; of
+                                 * the largest of these */
+} BlockWork;
+BlockWork kernel_work_of(Kernel *k);
 /* The widest documented tolerance among an output's type and what values are rounded to on chip. */
 double func_tolerance(Func *f, DType out);
 

@@ -211,14 +211,40 @@ static int most_stages(const Kernel *k)
     return most;
 }
 
-/* [{blocks, threads, extra, shared, fragments, stages, persistent, mma}] of each launch, as
+static PyObject *work_of(Kernel *k)
+{
+    BlockWork w = kernel_work_of(k);
+    const struct {
+        const char *name;
+        double n;
+    } each[] = {{"blocks", w.blocks}, {"operations", w.operations}, {"special", w.special},
+                {"requests", w.requests}, {"sectors", w.sectors}, {"stored", w.stored},
+                {"pieces", w.pieces}, {"loaded", w.loaded}, {"again", w.again},
+                {"wavefronts", w.wavefronts}, {"bulk", w.bulk}, {"boxes", w.boxes},
+                {"products", w.products}, {"mmas", w.mmas}, {"operands", w.operands},
+                {"rounds", w.rounds}, {"reads", w.reads}, {"hops", w.hops},
+                {"barriers", w.barriers}, {"waits", w.waits}, {"settled", w.settled},
+                {"steps", w.steps}, {"step_loads", w.step_loads}, {"step_bytes", w.step_bytes},
+                {"held", w.held}, {"live", w.live}, {"widest", w.widest}};
+    PyObject *all = PyDict_New();
+
+    for (int i = 0; all && i < COUNT(each); i++) {
+        PyObject *n = PyFloat_FromDouble(each[i].n);
+        if (!n || PyDict_SetItemString(all, each[i].name, n))
+            Py_CLEAR(all);
+        Py_XDECREF(n);
+    }
+    return all;
+}
+
+/* [{blocks, threads, extra, shared, fragments, stages, persistent, mma, work}] of each launch, as
  * lowered; extra: of its threads those of a producer, which hold no tiles. */
 static PyObject *launches_of(const PyKernel *p)
 {
     const Func *f = p->k->build.func, *tile = p->k->build.tile;
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < f->kernels.n; i++) {
-        const Kernel *k = f->kernels.at[i];
+        Kernel *k = f->kernels.at[i];
         double blocks = 1;
         for (int d = 0; i < tile->kernels.n && d < tile->kernels.at[i]->ngrid; d++) {
             int64_t n = 0;
@@ -226,11 +252,12 @@ static PyObject *launches_of(const PyKernel *p)
             blocks *= (double)n;
         }
         PyObject *one = Py_BuildValue(
-            "{sd si si sL sd si si ss}", "blocks", blocks, "threads", kernel_launch_threads(k),
+            "{sd si si sL sd si si ss sN}", "blocks", blocks, "threads", kernel_launch_threads(k),
             "extra", k->extra_threads, "shared",
             (long long)MAX(k->launch.shared_bytes, k->arena_bytes), "fragments",
             i < tile->kernels.n ? fragment_bytes(tile->kernels.at[i]) : 0.0, "stages",
-            most_stages(k), "persistent", k->persistent, "mma", mma_of(k));
+            most_stages(k), "persistent", k->persistent, "mma", mma_of(k), "work",
+            work_of(k));
         if (!one || PyList_Append(list, one) < 0)
             Py_CLEAR(list);
         Py_XDECREF(one);

@@ -107,14 +107,17 @@ def _against_model(fine, best):
                  "measured milliseconds by expected ones")
 
 
+UNITS = {"mma": "matrix units", "cache": "second cache", "shared": "shared memory", "sectors": "first cache",
+         "spill": "registers that spill", "issue": "instructions", "special": "exp2, quotients, …",
+         "lanes": "operations of threads", "flight": "loads in flight"}
+
+
 def _limits(point, machine):
     """Where the limit of the best lies, by the model."""
     if not point.facts:
         return ""
-    by, waits, waves, active, registers, launch, _ = model.parts(point.facts, machine)
-    rows = [("matrix units" if launch["mma"] else "arithmetic", by["mma"]), ("second cache", by["cache"]),
-            ("shared memory", by["shared"]), ("operations of threads", by["lanes"]),
-            ("loads in flight", by["flight"]), ("waits between tile operators", waits)]
+    by, waits, waves, active, registers = model.parts(point.facts, machine)
+    rows = [(name, by[key]) for key, name in UNITS.items() if key in by] + [("one wait after the other", waits)]
     most = max(v for _, v in rows) or 1
     out = ['<svg viewBox="0 0 640 %d" role="img" aria-label="clocks of a block by what it waits for">'
            % (len(rows) * 24 + 4)]
@@ -124,7 +127,7 @@ def _limits(point, machine):
                    'width="%.1f" height="16" rx="2"/><text x="%.1f" y="%d">%s</text>'
                    % (y + 12, name, "best" if clocks == most else "bar", y, 320 * clocks / most,
                       206 + 320 * clocks / most, y + 12, "{:,.0f} clocks".format(clocks)))
-    return "".join(out) + "</svg><p class=faint>%d waves of %d blocks to a multiprocessor; about %d " \
+    return "".join(out) + "</svg><p class=faint>%.3g waves of %.3g blocks to a multiprocessor; about %d " \
         "registers a thread. Of the best configuration, by the model.</p>" % (waves, active, registers)
 
 
