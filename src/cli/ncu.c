@@ -3,7 +3,10 @@
  *
  * ncu prints its source page as CSV: a table of instructions, each with its place in the text that
  * was compiled, samples, and samples by stall reason.  The emitted text has the kernel's lines in
- * #line directives with --line-info, so that rows add up by line of the user's file. */
+ * #line directives with --line-info, so that rows add up by line of the user's file.  What has a
+ * place in the emitted text itself belongs to the statement whose comment stands over it, or to one
+ * of the text's own functions, which is named. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "cli/cli.h"
@@ -77,6 +80,12 @@ static int by_samples(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
+/* A reason's samples in which the scheduler issued nothing are among the reason's own. */
+static bool is_stall(const char *column)
+{
+    return !strncmp(column, "stall_", 6) && !strstr(column, "(Not Issued)");
+}
+
 /* The two stalls that it waits for most. */
 static void put_stalls(Str *out, const Hot *h, const Row *head)
 {
@@ -113,6 +122,112 @@ static const char *source_line(Arena *a, const char *file, int line)
     return arena_strndup(a, text, strcspn(text, "\n"));
 }
 
+/* ---- places in the emitted text -------------------------------------------------------------- */
+
+static const char *base_name(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
+static bool is_emitted(const char *file)
+{
+    size_t n = strlen(file);
+    return n > 3 && !strcmp(file + n - 3, ".cu");
+}
+
+/* The function that a line at the margin begins; NULL: none. */
+static const char *function_of(Arena *a, const char *line)
+{
+    const char *word = line;
+
+    if (!isalpha((unsigned char)*line) && *line != '_')
+        return NULL;
+    for (const char *s = line; *s && *s != '\n' && *s != ';'; s++) {
+        bool in_word = isalnum((unsigned char)*s) || *s == '_';
+        if (*s == '(' && s > word && strncmp(word, "__", 2))
+            return arena_strndup(a, word, (size_t)(s - word));
+        if (!in_word)
+            word = s + 1;
+    }
+    return NULL;
+}
+
+/* "// T.copy(A, A_s)  gemm.py:15": the file's name and the line. */
+static bool origin_of(Arena *a, const char *line, const char **file, int *at)
+{
+    size_t n = strcspn(line, "\n"), colon = n, from;
+
+    while (colon > 0 && isdigit((unsigned char)line[colon - 1]))
+        colon--;
+    if (strncmp(line, "//", 2) || colon == n || colon < 2 || line[colon - 1] != ':')
+        return false;
+    for (from = colon - 1; from > 0 && line[from - 1] != ' ';)
+        from--;
+    *file = arena_strndup(a, line + from, colon - 1 - from);
+    *at = atoi(line + colon);
+    return true;
+}
+
+/* Where a line of the emitted text belongs: under which comment of its function (true), else in
+ * which function. */
+static bool place_of(Arena *a, const Hot *h, const char **file, int *line, const char **function)
+{
+    const char *why = "", *head;
+    char *text;
+    size_t n;
+    bool found = false;
+
+    *function = NULL;
+    if (file_read(a, h->file, &text, &n, &why) != STATUS_OK)
+        return false;
+    for (int i = 1; i <= h->line && text && *text; i++) {
+        if ((head = function_of(a, text)) != NULL) {
+            *function = head;
+            found = false;
+        }
+        found |= origin_of(a, text + strspn(text, " "), file, line);
+        text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL;
+    }
+    return found;
+}
+
+/* Samples of the emitted text go to the lines of the user's file that they belong to. */
+static void lead_home(Arena *a, Hot *all, int n)
+{
+    for (int i = 0; i < n; i++) {
+        const char *file, *function;
+        int line;
+        if (!is_emitted(all[i].file) || !place_of(a, &all[i], &file, &line, &function))
+            continue;
+        for (int j = 0; j < n; j++) {
+            if (all[j].line != line || strcmp(base_name(all[j].file), file))
+                continue;
+            all[j].samples += all[i].samples;
+            for (int c = 0; c < CELLS_MOST; c++)
+                all[j].stall[c] += all[i].stall[c];
+            all[i].samples = 0;
+            break;
+        }
+    }
+}
+
+static void put_line(Arena *a, const Hot *h, double sum, Str *out)
+{
+    const char *file, *function = NULL, *text = source_line(a, h->file, h->line);
+    int line;
+
+    str_printf(out, "%5.1f%%  ", 100 * h->samples / sum);
+    if (!is_emitted(h->file))
+        str_printf(out, "%s:%d  %s", base_name(h->file), h->line, text);
+    else if (place_of(a, h, &file, &line, &function))
+        str_printf(out, "%s:%d  %s", file, line, text);
+    else
+        str_printf(out, "%s%s the emitted text, line %d  %s", function ? function : "",
+                   function ? "() of" : "in", h->line, text);
+    str_puts(out, "\n        ");
+}
+
 bool ncu_hottest(Arena *a, const char *csv, Str *out)
 {
     Row head = {0}, row;
@@ -140,17 +255,15 @@ bool ncu_hottest(Arena *a, const char *csv, Str *out)
         h->samples += number(&row, samples);
         sum += number(&row, samples);
         for (int i = 0; i < head.n; i++)
-            if (!strncmp(head.at[i], "stall_", 6))
+            if (is_stall(head.at[i]))
                 h->stall[i] += number(&row, i);
     }
     if (!n || sum <= 0)
         return false;
+    lead_home(a, all, n);
     qsort(all, (size_t)n, sizeof *all, by_samples);
     for (int i = 0; i < MIN(n, HOT) && all[i].samples > 0; i++) {
-        const char *slash = strrchr(all[i].file, '/');
-        str_printf(out, "%5.1f%%  %s:%d  %s\n        ", 100 * all[i].samples / sum,
-                   slash ? slash + 1 : all[i].file, all[i].line,
-                   source_line(a, all[i].file, all[i].line));
+        put_line(a, &all[i], sum, out);
         put_stalls(out, &all[i], &head);
         str_putc(out, '\n');
     }

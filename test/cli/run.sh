@@ -414,6 +414,11 @@ check profile_against_nothing 1 'no profile' "$TL" profile "$here/gemm.py" --sim
 check profile_of_no_threads 1 'not-profiled' "$TL" profile "$here/gemm.py" --sim --target cpu --json "$work/b.json" --svg "$work/b.svg"
 check profile_lines 0 '^ 60.0%  add.py:[0-9]+ ' "$TL" profile --ncu-csv "$here/ncu_source.csv"
 check profile_stalls 0 'long_scoreboard 75%, barrier 8%' "$TL" profile --ncu-csv "$here/ncu_source.csv"
+ncu_emitted() { (cd "$here" && "$TL" profile --ncu-csv ncu_emitted.csv); }
+check profile_emitted_home 0 '^ 60.0%  add.py:8 ' ncu_emitted
+check profile_emitted_named 0 '^ 30.0%  tl_wait\(\) of the emitted text, line 3  while \(!done\)' ncu_emitted
+check profile_emitted_head 0 '^ 10.0%  main_kernel\(\) of the emitted text, line 9 ' ncu_emitted
+check profile_stall_once 0 'long_sb 93%, selected 7%' ncu_emitted
 check profile_no_samples 1 'no samples with lines' "$TL" profile --ncu-csv "$here/add.py"
 check profile_no_ncu 3 'no ncu here|nowhere/ncu' env TILELANG_NCU=/nowhere/ncu "$TL" profile "$here/add.py" --ncu
 check strict_bench 0 '^TFLOPS: .* time_ms: ' "$TL" bench "$here/add.py" --target cpu --strict --no-roof --reps 5
