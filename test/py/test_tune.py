@@ -492,6 +492,41 @@ def test_full_disk():
         assert s.run() is not None and "disk is full" in s.lost and not lib.problems()
 
 
+FULL = '''import os, sqlite3, subprocess, sys
+where, rows = sys.argv[1], 0
+if subprocess.call(["mount", "-t", "tmpfs", "-o", "size=160k", "none", where], stderr=subprocess.DEVNULL):
+    print("no mounts here")
+    sys.exit()
+from tilelang.tune import Library
+about = dict(kernel="k", text="t", args={}, dtypes=[], machine="m", target="cpu", driver="", compiler="1")
+library = Library(os.path.join(where, "t.db"))
+problem = library.problem(**about)
+try:
+    for rows in range(2000):
+        library.add(problem, {"block": rows}, "ok", samples=[1.0, 2.0], facts={"text": "x" * 500})
+except sqlite3.OperationalError as why:
+    print("full after some: %s" % (rows > 20), why)
+with sqlite3.connect(os.path.join(where, "t.db")) as other:
+    print(other.execute("PRAGMA integrity_check").fetchone()[0], other.execute("SELECT count(*) FROM trial").fetchone()[0] == rows)
+subprocess.check_call(["mount", "-o", "remount,size=1m", where])
+library.add(problem, {"block": rows}, "ok", samples=[3.0])
+print(len(library.trials(problem)) == rows + 1)
+'''
+
+
+def test_disk_that_is_full():
+    """A library on a file system of 160 KiB, in a mount namespace of its own, wherever that may be had."""
+    command = ["unshare", "-Urm", sys.executable, "-c", FULL, folder()]
+    try:
+        p = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                           env=dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p)), timeout=120)
+    except FileNotFoundError:
+        return
+    if p.returncode == 1 and p.stderr.startswith("unshare:") or "no mounts here" in p.stdout:
+        return
+    assert p.stdout.splitlines() == ["full after some: True database or disk is full", "ok True", "True"], (p.stdout, p.stderr)
+
+
 def test_bytes_are_those_that_tiles_move():
     from tilelang.tune import model
 
