@@ -27,8 +27,9 @@ typedef struct {
     Number number[NUMBERS_MOST];
     int64_t npoint;           /* without the thread */
     const ExprCode *code;
-    Map met;                  /* Places -> YES or NO, between these threads */
-    ThreadGroup group;
+    Map met[2];               /* Places -> YES or NO, between these threads; between parts */
+    ThreadGroup group[2];
+    int each;                 /* threads of such a part */
 } Places;
 
 struct Apart {
@@ -258,7 +259,8 @@ static void put_point(Table *t, const Places *p, const int64_t *arg, int side, i
     put(t, key, side, who);
 }
 
-static void put_all(Apart *a, Table *t, const Places *p, int side, ThreadGroup g)
+/* `each` threads in a row count as one. */
+static void put_all(Apart *a, Table *t, const Places *p, int side, ThreadGroup g, int each)
 {
     int64_t arg[3 + NUMBERS_MOST], x = MAX(a->k->threads[0], 1), y = MAX(a->k->threads[1], 1);
     bool flat = y == 1 && a->k->threads[2] <= 1;
@@ -273,7 +275,7 @@ static void put_all(Apart *a, Table *t, const Places *p, int side, ThreadGroup g
                 arg[3 + u] = p->number[u].lo + rest % p->number[u].extent;
                 rest /= p->number[u].extent;
             }
-            put_point(t, p, arg, side, who);
+            put_point(t, p, arg, side, who / each);
         }
     }
 }
@@ -288,7 +290,7 @@ static int64_t modulus_of(const Places *x, const Places *y, int d)
     return l.bad ? 1 : gcd_of(m, linear_gcd(&l));
 }
 
-static bool try_points(Apart *a, const Places *x, const Places *y, ThreadGroup g)
+static bool try_points(Apart *a, const Places *x, const Places *y, ThreadGroup g, int each)
 {
     Table t = {0};
     uint64_t size = 64;
@@ -304,25 +306,32 @@ static bool try_points(Apart *a, const Places *x, const Places *y, ThreadGroup g
     t.cell = NEWN(scratch, Cell, size);
     t.mask = size - 1;
     memset(t.cell, 0, size * sizeof *t.cell);
-    put_all(a, &t, x, 0, g);
-    put_all(a, &t, y, 1, g);
+    put_all(a, &t, x, 0, g, each);
+    put_all(a, &t, y, 1, g, each);
     arena_free(scratch);
     return !t.met;
 }
 
-bool threads_apart(Apart *a, const ThreadSite *one, const ThreadSite *other, ThreadGroup g)
+bool parts_apart(Apart *a, const ThreadSite *one, const ThreadSite *other, ThreadGroup g, int each)
 {
     Places *x = places_of(a, one), *y = places_of(a, other);
     static const int yes, no;
+    int by = each > 1;
 
     if (!x->known || !y->known || x->n != y->n || (a->k->extra_threads && a->k->threads[1] > 1))
         return false;
-    if (g.first != x->group.first || g.n != x->group.n)
-        map_init(&x->met, a->arena);
-    x->group = g;
-    if (!map_has(&x->met, y))
-        map_set(&x->met, y, try_points(a, x, y, g) ? &yes : &no);
-    return map_get(&x->met, y) == &yes;
+    if (g.first != x->group[by].first || g.n != x->group[by].n || (by && each != x->each))
+        map_init(&x->met[by], a->arena);
+    x->group[by] = g;
+    x->each = by ? each : x->each;
+    if (!map_has(&x->met[by], y))
+        map_set(&x->met[by], y, try_points(a, x, y, g, each) ? &yes : &no);
+    return map_get(&x->met[by], y) == &yes;
+}
+
+bool threads_apart(Apart *a, const ThreadSite *one, const ThreadSite *other, ThreadGroup g)
+{
+    return parts_apart(a, one, other, g, 1);
 }
 
 /* ---- names of the kernel --------------------------------------------------------------------- */

@@ -104,6 +104,8 @@ bool alike_for_threads(const Apart *a, const Expr *e); /* of blocks, sizes and s
 /* Whatever iterations of loops they are in, no two different threads of g touch one element, one
  * by x and the other by y. */
 bool threads_apart(Apart *a, const ThreadSite *x, const ThreadSite *y, ThreadGroup g);
+/* Likewise of threads in different parts of the block, `each` in a row. */
+bool parts_apart(Apart *a, const ThreadSite *x, const ThreadSite *y, ThreadGroup g, int each);
 
 /* prove.c */
 typedef enum { PROOF_NO, PROOF_YES, PROOF_UNKNOWN } Proof;

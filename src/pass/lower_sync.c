@@ -26,6 +26,9 @@
  * has and that the kernel does not use itself.  To the statements around it a group is one unit.
  * Groups of a kernel in which some threads wait at barriers in memory synchronise there, not here.
  *
+ * What conflicts between threads of one warp alone makes these wait, in a group that is part of the
+ * block.
+ *
  * Tiles whose rows belong to warpgroups (opt_warpgroup_stores) get barriers of each warpgroup.
  *
  * A kernel that places its barriers itself (tl.disable_thread_storage_sync) can do so between its
@@ -367,6 +370,23 @@ static Group *group_of(Sync *y, ThreadGroup t)
     return g;
 }
 
+/* Are the threads at hand a part of the block in whole warps, and the conflicts of u with what is
+ * pending between threads of one warp?  These wait for each other then, and nobody else is known to
+ * have come by. */
+static bool is_in_warps(Sync *y, const Pending *u)
+{
+    int lanes = y->k->machine->lanes;
+    ThreadGroup t = y->now->threads;
+
+    if (!kernel_has(y->k, HAS_ROLES) || y->now->id <= 0 || lanes <= 1 || t.first % lanes ||
+        t.n % lanes)
+        return false;
+    y->toucher.each = lanes;
+    bool across = conflicts(y, u, &y->p);
+    y->toucher.each = 1;
+    return !across;
+}
+
 /* A barrier before s if what `u` touches conflicts with what is pending, else NULL. */
 static const Stmt *sync_first(Sync *y, const Stmt *s, const Pending *u, bool groups)
 {
@@ -380,6 +400,8 @@ static const Stmt *sync_first(Sync *y, const Stmt *s, const Pending *u, bool gro
         settle_warpgroup(y);
         return sync_warpgroup(y->k, s->span);
     }
+    if (is_in_warps(y, u))
+        return stmt_call(y->ir, s->span, INTRIN_SYNC_WARP, 0, NULL, 0, NULL, NULL, NULL);
     have_synced(y);
     y->nbarrier++;
     return barrier(y, s->span);

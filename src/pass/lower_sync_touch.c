@@ -7,7 +7,7 @@ enum { TOUCHES_MOST = 16 }; /* more are taken for accesses of anything */
 
 void toucher_init(Toucher *t, Kernel *k)
 {
-    *t = (Toucher){.k = k, .arena = k->scratch, .apart = apart_new(k)};
+    *t = (Toucher){.k = k, .arena = k->scratch, .apart = apart_new(k), .each = 1};
     map_init(&t->sites, t->arena);
     t->nop = k->ir->ntile + 1;
     t->op = NEWN(t->arena, char, t->nop);
@@ -83,7 +83,7 @@ void touches_join(Arena *a, Map *into, const Map *from)
 bool touches_conflict(Toucher *t, const Touches *a, const Touches *b, ThreadGroup g)
 {
     return !a->site || !b->site || a->view != b->view ||
-           !threads_apart(t->apart, a->site, b->site, g);
+           !parts_apart(t->apart, a->site, b->site, g, t->each);
 }
 
 /* ---- what a unit touches --------------------------------------------------------------------- */

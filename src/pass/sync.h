@@ -32,6 +32,7 @@ typedef struct {
     Arena *arena;
     Map sites; /* indices -> ThreadSite */
     Apart *apart;
+    int each; /* threads in a row whose conflicts do not count; 1: none do not */
     /* The instructions that one operator became write apart, so they go by its number: each has a
      * place here.  The last is that of stores of tiles that warpgroups have rows of, each its
      * own. */
