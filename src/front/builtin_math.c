@@ -1,5 +1,6 @@
 /* builtin_math.c -- elementwise functions, integer helpers and vectors.  Python numbers fold. */
 #include "front/builtin.h"
+#include "front/eval.h"
 
 #include <math.h>
 
@@ -24,19 +25,23 @@ static const Expr *widen(const BuiltinCall *c, int i, const Expr *e, int lanes)
     return expr_broadcast(c->ev->ir, e, lanes);
 }
 
-/* a and b in a common type; a Python number takes the type of the other. */
+/* An argument beside a value: a Python number takes its type, where that has the number. */
+static const Expr *beside(const BuiltinCall *c, int i, const Expr *other)
+{
+    return value_is_number(&c->arg[i]) ? literal_beside(c->ev, &c->arg[i], (DType)other->type)
+                                       : arg_expr(c, i);
+}
+
+/* a and b in a common type. */
 static void unify(const BuiltinCall *c, int ia, int ib, const Expr **a, const Expr **b)
 {
     Ir *ir = c->ev->ir;
     const Expr *x = arg_expr(c, ia), *y = arg_expr(c, ib);
     bool nx = value_is_number(&c->arg[ia]), ny = value_is_number(&c->arg[ib]);
     if (x->type != y->type) {
-        /* A Python float next to an integer makes both floats; otherwise the typed side decides. */
-        DType t = dtype_join(x->type, y->type);
-        if (nx && !ny && !(dtype_is_float(x->type) && !dtype_is_float(y->type)))
-            t = y->type;
-        else if (ny && !nx && !(dtype_is_float(y->type) && !dtype_is_float(x->type)))
-            t = x->type;
+        x = ny ? x : beside(c, ia, y);
+        y = nx ? y : beside(c, ib, x);
+        DType t = dtype_join((DType)x->type, (DType)y->type);
         x = expr_cast(ir, t, x);
         y = expr_cast(ir, t, y);
     }
@@ -314,6 +319,9 @@ Value do_clamp(BuiltinCall *c)
         return value_number(&low) > value_number(&v[2]) ? v[2] : low;
     }
     const Expr *x = arg_expr(c, 0);
+    DType t = dtype_join((DType)x->type, (DType)beside(c, 1, x)->type);
+    t = dtype_join(t, (DType)beside(c, 2, x)->type);
+    x = expr_cast(ir, t, x);
     const Expr *lo = cast_value(c->ev, c->arg_span[1], x->type, x->lanes, &v[1], call_what(c, 1));
     const Expr *hi = cast_value(c->ev, c->arg_span[2], x->type, x->lanes, &v[2], call_what(c, 2));
     if (!dtype_is_float((DType)x->type))

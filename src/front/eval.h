@@ -29,6 +29,7 @@ Value value_cstr(Eval *ev, const char *s);     /* a terminated str */
 Value value_method(Eval *ev, const Value *self, const Builtin *b, Function *f);
 Value value_function(Function *f);
 bool is_number(const Value *v);                /* bool, int, float */
+const Expr *literal_beside(Eval *ev, const Value *v, DType beside); /* a number beside a value */
 bool is_runtime(const Value *v);               /* V_EXPR, an element, a variable */
 double number_of(const Value *v);
 void seq_push(Eval *ev, Seq *s, const Value *v);

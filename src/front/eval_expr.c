@@ -170,14 +170,9 @@ static Value eval_boolop(Eval *ev, Scope *s, const Ast *e)
 
 static const Expr *side_expr(Eval *ev, const Ast *e, const Value *v, const Value *other)
 {
-    if (is_number(v) && !is_number(other)) {
-        /* a literal takes the type of the other side */
-        const Expr *o = to_expr(ev, e->span, other, "a side of the condition");
-        if (dtype_is_float(o->type))
-            return expr_float(ev->ir, (DType)o->type, number_of(v));
-        if (v->kind == V_INT && dtype_is_int(o->type))
-            return expr_const(ev->ir, (DType)o->type, v->u.i);
-    }
+    if (is_number(v) && !is_number(other))
+        return literal_beside(ev, v, (DType)to_expr(ev, e->span, other,
+                                                    "a side of the condition")->type);
     return to_expr(ev, e->span, v, "a side of the condition");
 }
 

@@ -279,14 +279,26 @@ static bool int_fits(DType t, int64_t v)
     return v >= dtype_int_min(t) && v <= dtype_int_max(t);
 }
 
-/* A literal takes the type of what stands beside it, when its value has one there. */
-static const Expr *literal_beside(Eval *ev, const Value *v, DType beside)
+/* Has a type the number?  An integer beside a float is rounded to it. */
+static bool literal_fits(const Value *v, DType beside)
 {
-    if (v->kind == V_FLOAT)
-        return expr_float(ev->ir, dtype_is_float(beside) ? beside : DT_F32, v->u.f);
     if (dtype_is_float(beside))
-        return expr_float(ev->ir, beside, (double)v->u.i);
-    if (v->kind == V_INT && dtype_is_int(beside) && int_fits(beside, v->u.i))
+        return v->kind != V_FLOAT || dtype_bits(beside) >= 32 || isnan(v->u.f) ||
+               num_round(beside, v->u.f) == v->u.f;
+    if (v->kind == V_FLOAT || beside == DT_HANDLE)
+        return false;
+    return beside == DT_BOOL ? v->u.i == 0 || v->u.i == 1
+                             : v->kind == V_INT && int_fits(beside, v->u.i);
+}
+
+/* A literal takes the type of what stands beside it, when its value has one there. */
+const Expr *literal_beside(Eval *ev, const Value *v, DType beside)
+{
+    if (literal_fits(v, beside) && dtype_is_float(beside))
+        return expr_float(ev->ir, beside, v->kind == V_FLOAT ? v->u.f : (double)v->u.i);
+    if (v->kind == V_FLOAT)
+        return expr_float(ev->ir, DT_F32, v->u.f);
+    if (v->kind == V_INT && literal_fits(v, beside))
         return expr_const(ev->ir, beside, v->u.i);
     return v->kind == V_BOOL ? expr_bool(ev->ir, v->u.i != 0) : expr_int(ev->ir, v->u.i);
 }
@@ -327,8 +339,11 @@ static void operands(Eval *ev, Span at, TokenKind op, const Value *a, const Valu
     for (int i = 0; i < 2; i++)
         widen_beside(ev, op, v[i], e, i);
     for (int i = 0; i < 2; i++)
-        if (!e[i])
+        if (!e[i]) {
             e[i] = literal_beside(ev, v[i], (DType)e[1 - i]->type);
+            if (e[i]->op == EX_FLOAT && e[i]->type != e[1 - i]->type) /* else it gives way */
+                e[1 - i] = expr_cast(ev->ir, (DType)e[i]->type, e[1 - i]);
+        }
     for (int i = 0; i < 2; i++)
         if (e[i]->type == DT_HANDLE && op != TK_EQ && op != TK_NE)
             diag_fail(ev->diag, at, "'%s' does not work on pointers [operand-types]",

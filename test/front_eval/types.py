@@ -23,6 +23,15 @@ def main(H: T.Tensor((8,), torch.float16), I: T.Tensor((8,), "int8"), U: T.Tenso
         D[2] = D[3] << 4 | 1
         H[5] = H[0] ** 3 + H[1] ** 0.5
         H[6] = H[0] // 2.0
+        # a number that the narrow type does not have stays what it is
+        I[4] = T.if_then_else(bx > 1, I[0], 300) // 2
+        I[5] = T.clamp(I[0], -300, 300)
+        U[2] = T.max(U[0], -1) + T.min(U[0], 7)
+        U[3] = U[0] if bx > 1 else -1
+        H[7] = T.max(H[0], 0.1) * T.max(H[0], 0.5)
+        P[2] = (H[0] < 0.1) & (H[0] < 0.5)
+        P[3] = T.if_then_else(bx > 1, P[0], 2) == 2
+        D[4] = T.min(bx, 1 << 40)
 
 # >>> ir
 # func main:
@@ -52,4 +61,12 @@ def main(H: T.Tensor((8,), torch.float16), I: T.Tensor((8,), "int8"), U: T.Tenso
 #             D[2] = D[3] << int64(4) | int64(1)
 #             H[5] = H[0] * (H[0] * H[0]) + pow(H[1], float16(0.5))
 #             H[6] = cast(float16, floor(cast(float32, H[0]) / 2.0))
+#             I[4] = cast(int8, (cast(int32, I[0]) if bx > 1 else 300) // 2)
+#             I[5] = cast(int8, min(max(cast(int32, I[0]), -300), 300))
+#             U[2] = cast(uint8, max(cast(int32, U[0]), -1) + cast(int32, min(U[0], uint8(7))))
+#             U[3] = cast(uint8, cast(int32, U[0]) if bx > 1 else -1)
+#             H[7] = cast(float16, max(cast(float32, H[0]), 0.1) * cast(float32, max(H[0], float16(0.5))))
+#             P[2] = cast(float32, H[0]) < 0.1 and H[0] < float16(0.5)
+#             P[3] = (cast(int32, P[0]) if bx > 1 else 2) == 2
+#             D[4] = min(cast(int64, bx), int64(1099511627776))
 # <<<
