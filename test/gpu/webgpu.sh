@@ -138,6 +138,7 @@ half -own-halves pack2x16float examples/flash_attention.py S=64 H=1 D=32 dtype=f
 half -f16 'array<f16' test/kernel/half_steps.py:adds >>"$log/a"
 half -f16 'array<f16' test/kernel/half_steps.py:nans >>"$log/a"
 half -f16 'array<f16' examples/gemm_dynamic.py M=40 N=33 K=50 dtype=float16 block_M=32 block_N=32 block_K=32 >>"$log/a"
+half -f16 'array<u32' test/kernel/wide_words.py:words dtype=float16 >>"$log/a" # read as words
 half "-f16 -own-halves" 'array<f16' examples/flash_attention.py S=64 H=1 D=32 dtype=float16 >>"$log/a"
 # Subgroups: lavapipe's have as many threads as its vectors, 4 or 8; the other number is found out.
 lanes() {

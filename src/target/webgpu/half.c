@@ -10,10 +10,14 @@ static void bar(Wgsl *w, const Buffer *b)
     map_set(&w->worded, buffer_root(b), w);
 }
 
-static bool see_atomic(const Stmt *s, void *arg)
+/* Atomics, and what is called with an address, which may take it for words. */
+static bool see_words(const Stmt *s, void *arg)
 {
     if (s->kind == ST_ATOMIC)
         bar(arg, s->u.atomic.buf);
+    for (int i = 0; s->kind == ST_CALL && i < s->u.call.n; i++)
+        if (s->u.call.arg[i]->op == EX_ADDR)
+            bar(arg, s->u.call.arg[i]->u.buf);
     return true;
 }
 
@@ -47,7 +51,7 @@ static bool bar_neighbours(Wgsl *w, Kernel *k, const Buffer *a)
 
 void wgsl_see_halves(Wgsl *w, Kernel *k)
 {
-    stmt_visit(k->body, see_atomic, w);
+    stmt_visit(k->body, see_words, w);
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
         if (b->type != buffer_root(b)->type)
