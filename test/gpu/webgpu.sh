@@ -158,15 +158,19 @@ done >>"$log/a"
 wide() {
     n=$1
     shift
-    text=$(TILELANG_WGPU=$log/wgpu run "$@" -q --target "webgpu -max_num_threads=1024 -subgroup=$n")
+    text=$(TILELANG_WGPU=$log/subgroups_of run "$@" -q --target "webgpu -max_num_threads=1024 -subgroup=$n")
     case $text in
     *PASS*) echo ok ;;
     *) echo "FAIL $* with subgroups of $n: $text" ;;
     esac
 }
 real=$(ls "${lib:-${WGPU_DIR:-$PWD/deps/wgpu}/wgpu/resources}"/libwgpu_native*.so 2>/dev/null | head -n 1)
-mkdir "$log/wgpu"
-if [ -n "$real" ] && ${CC:-cc} -Wall -Wextra -fPIC -shared -o "$log/wgpu/libwgpu_native.so" test/gpu/subgroups_of.c -Wl,--no-as-needed "$real"; then
+# front NAME: a library in front of the real one, made of NAME.c, in a folder of that name
+front() {
+    mkdir "$log/$1"
+    [ -n "$real" ] && ${CC:-cc} -Wall -Wextra -fPIC -shared -o "$log/$1/libwgpu_native.so" "test/gpu/$1.c" -Wl,--no-as-needed "$real"
+}
+if front subgroups_of; then
     while read -r line; do
         wide $line
     done
@@ -193,6 +197,26 @@ runs | awk "NR % $every == 7 % $every" | while read -r line; do
     set -f
     try $line
 done >"$log/b"
+# naga reads what adapters with more than this one would be given, and was not run.
+texts() {
+    mkdir "$log/texts"
+    n=0
+    while read -r line; do
+        set -f
+        for more in -f16 -own-halves -subgroup=32; do
+            n=$((n + 1))
+            "$tl" build $line -q --source --target "$large $more" >"$log/texts/$n.wgsl" 2>/dev/null || rm "$log/texts/$n.wgsl"
+        done
+    done
+    text=$(WGSL_TEXTS=$log/texts TILELANG_WGPU=$log/naga_takes run examples/vector_add.py N=64 block_N=64 -q --target webgpu)
+    case $text in
+    *[1-9]*" texts read"*PASS*) echo ok ;;
+    *) echo "FAIL texts that were not run: $text" ;;
+    esac
+}
+if front naga_takes; then
+    runs | awk "NR % $every == 7 % $every" | texts >>"$log/a"
+fi
 grep -hv -e '^ok$' -e '^refused$' "$log/a" "$log/b"
 passed=$(cat "$log/a" "$log/b" | grep -c '^ok$')
 failed=$(cat "$log/a" "$log/b" | grep -c '^FAIL')

@@ -42,7 +42,7 @@ HARNESS = """<!doctype html><title>harness</title><body><script type="module">
 const post = (at, what) => fetch(at, {method: "POST", body: JSON.stringify(what)});
 try {
     const adapter = await navigator.gpu.requestAdapter();
-    const device = await adapter.requestDevice();
+    const device = await adapter.requestDevice({requiredFeatures: ["subgroups"].filter((f) => adapter.features.has(f))});
     for (const name of await (await fetch("/texts.json")).json()) {
         const module = device.createShaderModule({code: await (await fetch("/" + name)).text()});
         const wrong = (await module.getCompilationInfo()).messages.filter((m) => m.type === "error");
@@ -90,13 +90,16 @@ def runs(every):
 
 
 def build_texts(tl, folder, every):
+    """Of each run, with all the room that an adapter may have, and with subgroups where it has a use for them."""
     names = []
     for i, words in enumerate(runs(every)):
-        done = subprocess.run([tl, "build", *words, "-q", "--source", "--target", "webgpu"], cwd=ROOT, capture_output=True, text=True)
-        if done.returncode == 0:
-            names.append("text%d.wgsl" % i)
-            with open(os.path.join(folder, names[-1]), "w") as f:
-                f.write("// %s\n%s" % (" ".join(words), done.stdout))
+        for more in "", " -subgroup=32":
+            target = "webgpu -max_num_threads=1024 -max_shared_memory_per_block=32768" + more
+            done = subprocess.run([tl, "build", *words, "-q", "--source", "--target", target], cwd=ROOT, capture_output=True, text=True)
+            if done.returncode == 0 and (not more or "\nenable subgroups;" in done.stdout):
+                names.append("text%d%s.wgsl" % (i, more and "s"))
+                with open(os.path.join(folder, names[-1]), "w") as f:
+                    f.write("// %s%s\n%s" % (" ".join(words), more, done.stdout))
     return names
 
 
