@@ -296,7 +296,7 @@ const Verb verb_profile = {
         "--target cpu runs the kernel for a while and looks now and then where each of its\n"
         "threads is: the same tables and files, by thread.\n\n"
         "--sim needs no GPU: the lowered kernel runs in the simulator, and a model of latencies\n"
-        "(figures of no machine) says who waits for which copy, barrier or product.  --against\n"
+        "(latencies of no machine) says who waits for which copy, barrier or product.  --against\n"
         "compares with a profile that was written before, line by line and role by role.\n\n"
         "    tl profile gemm.py M=256 --sim --target 'cuda -arch=sm_90a' --json a.json\n"
         "    tl profile gemm.py M=256 num_stages=4 --sim --target 'cuda -arch=sm_90a' "

@@ -1,14 +1,15 @@
 /* timing.c -- a model of when: each thread has a clock, which what it does moves on.
  *
- * The figures are those of no machine; they are of the size that large GPUs have.  What the model
- * keeps to is the schedule: who waits for which copy, barrier or product, and what goes on
- * meanwhile.  Threads run one after the other here, so a resource that they share is given to each
- * in equal parts, and bank conflicts are those that a run before has counted, in the mean.  Of each
- * warp the first thread that works is written down.  There are no caches. */
+ * Rates are the machine's where it knows them; latencies are those of no machine, of the size that
+ * large GPUs have.  What the model keeps to is the schedule: who waits for which copy, barrier or
+ * product, and what goes on meanwhile.  Threads run one after the other here, so a resource that
+ * they share is given to each in equal parts, and bank conflicts are those that a run before has
+ * counted, in the mean.  Of each warp the first thread that works is written down.  There are no
+ * caches. */
 #include <math.h>
 #include "sim/machine.h"
 
-/* Cycles, and what a block is given in one. */
+/* Cycles, and what a block is given in one where its machine does not say. */
 enum {
     GLOBAL_LATENCY = 600, SHARED_LATENCY = 30, BARRIER_COST = 20, MATRIX_LATENCY = 30,
     GLOBAL_BYTES = 16, SHARED_BYTES = 128,
@@ -16,6 +17,24 @@ enum {
     SCHEDULERS = 4,  /* warps that issue in one cycle */
     SPANS_MOST = 1 << 18,
 };
+
+static double global_bytes(const Sim *m)
+{
+    const Machine *of = m->k->machine;
+    double cycles = of->clock_ghz * of->units;
+    return of->memory_gbs > 0 && cycles > 0 ? of->memory_gbs / cycles : GLOBAL_BYTES;
+}
+
+static double shared_bytes(const Sim *m)
+{
+    int bytes = m->k->machine->banks * m->k->machine->bank_bytes;
+    return bytes ? bytes : SHARED_BYTES;
+}
+
+static double products(const Sim *m)
+{
+    return m->k->machine->mma_rate ? m->k->machine->mma_rate : MACS;
+}
 
 struct SimTimes {
     Arena *arena;
@@ -145,7 +164,7 @@ static double product_cycles(Sim *m, const Stmt *s)
     }
     if (isa->mma)
         all = pow((double)isa->mma->m * isa->mma->n * isa->mma->k, 2);
-    return sqrt(all) * (bits / 16) / MACS;
+    return sqrt(all) * (bits / 16) / products(m);
 }
 
 /* ---- what a thread does ---------------------------------------------------------------------- */
@@ -155,7 +174,7 @@ static void memory_access(Sim *m, const Stmt *s, const Cost *c)
 {
     SimThread *t = m->self;
     int threads = kernel_block_threads(m->k);
-    double cycles = c->global * threads / GLOBAL_BYTES + c->shared * threads / SHARED_BYTES;
+    double cycles = c->global * threads / global_bytes(m) + c->shared * threads / shared_bytes(m);
     double turns = m->o.banks ? stats_turns(m->o.banks, s) * c->nshared : 0;
     bool copies = c->global > 0 || (s->kind == ST_STORE && s->u.store.async);
 
@@ -187,7 +206,7 @@ static void instruction(Sim *m, const Stmt *s)
         t->matrix = MAX(t->matrix, t->time) + cycles;
         times_until(m, isa->done == DONE_AT_ONCE ? t->matrix : t->time + 2, SIM_MATRIX, s);
     } else if (isa->scope == BY_THREAD) {
-        t->stores = MAX(t->stores, t->time) + region_bytes(m, s, 0) / GLOBAL_BYTES;
+        t->stores = MAX(t->stores, t->time) + region_bytes(m, s, 0) / global_bytes(m);
         times_until(m, t->time + 2, SIM_COPY, s);
     } else {
         double turns = m->o.banks ? stats_turns(m->o.banks, s) : 0;
@@ -263,7 +282,7 @@ double times_landing(Sim *m, const SimAgent *a)
         return 0;
     if (a->mmas)
         return t->matrix + MATRIX_LATENCY;
-    t->landing = MAX(t->landing, t->time) + (double)a->bytes / GLOBAL_BYTES;
+    t->landing = MAX(t->landing, t->time) + (double)a->bytes / global_bytes(m);
     return t->landing + GLOBAL_LATENCY;
 }
 
