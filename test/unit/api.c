@@ -433,3 +433,27 @@ TEST(same_text_gives_same_source)
     tl_close(c);
     tl_close(d);
 }
+
+/* What a function of a narrow type is off by stays in a wide result. */
+TEST(results_are_as_near_as_functions_are)
+{
+    static const char text[] =
+        "import tilelang.language as T\n"
+        "@T.prim_func\n"
+        "def f(X: T.Tensor((64,), 'float32'), Y: T.Tensor((64,), 'float64')):\n"
+        "    with T.Kernel(1, threads=64) as bx:\n"
+        "        for i in T.Parallel(64):\n"
+        "            Y[i] = T.exp(X[i])\n";
+    tl_context *c = tl_open();
+    tl_options o = TL_OPTIONS_INIT;
+    tl_kernel *k;
+
+    o.no_build = true;
+    CHECK_INT(tl_compile(c, "k.py", text, &o, &k), TL_OK);
+    CHECK_NEAR(tl_kernel_tolerance(k, "float64"), tl_tolerance("float32"), 0);
+    tl_kernel_free(k);
+    CHECK_INT(tl_compile(c, "k.py", axpy, &o, &k), TL_OK);
+    CHECK_NEAR(tl_kernel_tolerance(k, "float64"), tl_tolerance("float64"), 0);
+    tl_kernel_free(k);
+    tl_close(c);
+}
