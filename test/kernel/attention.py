@@ -1,4 +1,4 @@
-# Attention on Hopper: two or three warpgroups that take turns, short and ragged loops, uneven blocks.
+# Attention on Hopper: ping-pong of two or three warpgroups, short and ragged loops, uneven blocks.
 # verify: :attention --warns=ignored
 # verify: :attention S=64 --warns=ignored
 # verify: :attention S=200 causal=True --warns=ignored

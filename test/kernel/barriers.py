@@ -1,4 +1,4 @@
-# Warp groups and mbarriers: producer and consumer, phases, a ring.
+# Warp groups and mbarriers: producer and consumer, phases, multi-buffering.
 # verify: :pair N=256
 # verify: :ring N=8
 # verify: :ring N=1

@@ -28,7 +28,7 @@ def boxes(rows=1, cols=1024, dtype="bfloat16"):
     return main
 
 
-# Slots of a ring are boxes as well.
+# Stages of a tile are TMA tiles as well.
 @tilelang.jit
 def rounds(rows=4, cols=128, n=5, dtype="float16"):
     @T.prim_func

@@ -39,7 +39,7 @@ def gather(N=256, D=64, n=64, last=50, fill=0, later=True, dtype="float16"):
     return main
 
 
-# Two tiles take turns, one in flight while the other is used.
+# Two stages, one in flight while the other is used.
 @tilelang.jit(out_idx=[-1])
 def stages(N=200, D=64, n=16, last=57, threads=128):
     @T.prim_func

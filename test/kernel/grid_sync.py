@@ -25,7 +25,7 @@ def totals(M=6, N=40):
     return main
 
 
-# Threads of their own, and two meetings.
+# Threads of their own, and two barriers of the grid.
 @tilelang.jit
 def waves(G=4, n=32):
     @T.prim_func

@@ -1,4 +1,4 @@
-# Rows of shared memory dealt out by hand: T.ptx_ldmatrix (test/py/test_older.py multiplies them).
+# Rows of shared memory distributed by hand: T.ptx_ldmatrix (test/py/test_older.py multiplies them).
 # verify: :words --template=unsupported-here
 # verify: :words trans=1 --template=unsupported-here
 # verify: :words num=2 --template=unsupported-here

@@ -1,5 +1,5 @@
 # Names of 0.1.15: clusters of T.Kernel, T.fmul, T.clamp with NaN, views with strides, prefetches,
-# waves with num_stages, meetings of the grid inside T.Parallel.
+# waves with num_stages, barriers of the grid inside T.Parallel.
 # verify: :clusters --sm_80=unsupported-here --hip=unsupported-here
 # verify: :products
 # verify: :clamped

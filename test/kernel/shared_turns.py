@@ -1,4 +1,4 @@
-# Tiles that fit only because each turn of a loop fills them anew; what is carried is refused on GPUs.
+# Tiles that fit only because each iteration of a loop fills them anew; what is carried is refused on GPUs.
 # verify: :anew K=3 --gfx90a=on-chip-bytes --gfx942=on-chip-bytes --sm_120a=on-chip-bytes
 # verify: :anew K=0
 # verify: :anew K=3 R=32

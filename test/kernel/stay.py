@@ -1,4 +1,4 @@
-# Products on Hopper: blocks that stay and take tile after tile, rings, results by bulk stores.
+# Products on Hopper: persistent kernels, multi-buffering, results by bulk stores.
 # verify: :stay --warns=ignored
 # verify: :stay stages=1 --warns=ignored
 # verify: :stay stages=2 M=64 N=64 K=32 --warns=ignored
@@ -29,7 +29,7 @@ def stay(M=300, N=200, K=200, bm=64, bn=64, stages=3, threads=128):
     return main
 
 
-# The result goes through a tile that has room only where the rings were: such blocks do not stay.
+# The result goes through a tile that has room only where the stages were: such kernels are not persistent.
 @tilelang.jit(out_idx=[-1], pass_configs={"tl.persistent_blocks": 2})
 def no_room(M=256, N=512, K=192, bm=128, bn=256, bk=64):
     @T.prim_func

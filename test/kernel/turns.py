@@ -1,4 +1,4 @@
-# A fragment of which each turn of a loop takes a strip.
+# A fragment of which each iteration of a loop takes a strip.
 # verify: :strips
 # verify: :strips dtype=bfloat16 threads=256
 # verify: :strips N=24
