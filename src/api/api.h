@@ -64,8 +64,6 @@ void time_text(const Build *b, Str *out);
 
 /* ---- check.c --------------------------------------------------------------------------------- */
 
-/* Random arguments of a function, small unless its shapes are fixed. */
-SimArg *sample_arguments(Func *f, Arena *a, uint64_t seed);
 typedef struct Checker Checker;
 Checker *checker_new(Build *b);                          /* simulates the tile form */
 /* The lowered function once more; false: other answers.  Throws what the simulator finds.

@@ -38,7 +38,7 @@ static int64_t span_of(const SimArg *a)
     return strided ? MAX(n, elements(a)) : elements(a);
 }
 
-SimArg *sample_arguments(Func *f, Arena *a, uint64_t seed)
+static SimArg *sample_arguments(Func *f, Arena *a, uint64_t seed)
 {
     static const int64_t sizes[] = {40, 24, 56, 33, 17};
     SimArg *args = NEWN(a, SimArg, f->params.n + 1);

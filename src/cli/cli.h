@@ -113,10 +113,8 @@ double tensor_rms(const tl_tensor *t);
 /* page.c: what the page of a bundle in `dir` checks itself by. */
 int page_check(Job *j, tl_kernel *k, const char *dir);
 
-/* ncu.c: csv NULL: ncu is run on `tl run` of these words.  ncu_hottest: false where the table of
- * ncu's source page has no samples with lines. */
+/* ncu.c: csv NULL: ncu is run on `tl run` of these words. */
 int ncu_run(const char *csv, const char *target, int nargs, const char **args);
-bool ncu_hottest(Arena *a, const char *csv, Str *out);
 
 /* tuned.c: knobs of the row that `file` has for this kernel, its sizes and target (NULL: any)
  * become defines of the job; the row at *row, or NULL: there is none. */

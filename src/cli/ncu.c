@@ -228,7 +228,7 @@ static void put_line(Arena *a, const Hot *h, double sum, Str *out)
     str_puts(out, "\n        ");
 }
 
-bool ncu_hottest(Arena *a, const char *csv, Str *out)
+static bool ncu_hottest(Arena *a, const char *csv, Str *out)
 {
     Row head = {0}, row;
     Hot *all = NEWN(a, Hot, LINES_MOST);

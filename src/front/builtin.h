@@ -85,7 +85,6 @@ void ignore_schedule(const BuiltinCall *c, Span at); /* of warp roles; builtin_a
 
 /* ---- shared between files -------------------------------------------------------------------- */
 
-bool scope_parse(const char *text, MemScope *s);
 MemScope arg_scope(BuiltinCall *c, int i, MemScope otherwise); /* builtin_alloc.c */
 Value alloc_tile(BuiltinCall *c, MemScope scope); /* of arguments 0 and 1: shape and type */
 Value sync_call(BuiltinCall *c, Intrin which, int n, const Expr *const *arg);

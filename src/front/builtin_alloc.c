@@ -1,7 +1,7 @@
 /* builtin_alloc.c -- tiles, per-thread storage, barriers, workspaces and outputs. */
 #include "front/builtin.h"
 
-bool scope_parse(const char *text, MemScope *s)
+static bool scope_parse(const char *text, MemScope *s)
 {
     static const struct { const char *text; MemScope scope; } table[] = {
         {"global", MEM_GLOBAL},

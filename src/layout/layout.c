@@ -374,7 +374,7 @@ static bool has_table(const Layout *l)
     return f->slot_of != NULL;
 }
 
-const int32_t *layout_slots_table(const Layout *l)
+static const int32_t *layout_slots_table(const Layout *l)
 {
     return has_table(l) ? l->facts->slot_of : NULL;
 }

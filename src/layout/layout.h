@@ -66,8 +66,7 @@ void layout_apply(Ir *ir, const Layout *l, const Expr *const *at, const Expr **o
 /* The element offset, as an expression and as a number. */
 const Expr *layout_offset(Ir *ir, const Layout *l, const Expr *const *at);
 int64_t layout_eval(const Layout *l, const int64_t *at);
-/* Slots and threads of all points by number, once enough of them were asked for; else NULL. */
-const int32_t *layout_slots_table(const Layout *l);
+/* Threads of all points by number, once enough of them were asked for; else NULL. */
 const int32_t *layout_threads_table(const Layout *l);
 int64_t layout_size(const Layout *l);   /* elements of storage (product of out_extent) */
 const Layout *layout_inverse(Ir *ir, const Layout *l); /* NULL if not a bijection onto its box */

@@ -107,7 +107,7 @@ static bool runs_of(const Facts *f, const Region *r, int64_t n)
     return true;
 }
 
-int copy_most(const Machine *m, const Mech *how)
+static int copy_most(const Machine *m, const Mech *how)
 {
     return m->copy_bytes ? MIN(how->most, m->copy_bytes) : how->most;
 }

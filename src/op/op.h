@@ -169,7 +169,6 @@ int64_t tile_arg_int(const Stmt *t, int i, int64_t otherwise);
 /* A copy that a pass made, by the threads' own loads and stores; why: what --plans says of it. */
 const Stmt *copy_plain(Kernel *k, Span at, Region from, Region to, const char *why);
 /* Bytes that a thread moves at a time by m; 0: it cannot do this copy. */
-int copy_most(const Machine *m, const Mech *how); /* bytes that one may move */
 int copy_async_bytes(Kernel *k, const Facts *f, const Mech *m, const Stmt *t);
 
 #endif

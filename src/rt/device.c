@@ -26,7 +26,8 @@ Status gpu_failed(const Gpu *g, int r, const char *what, char *text, size_t ntex
     return STATUS_TOOL;
 }
 
-Handle gpu_enter(const Gpu *g)
+/* Ours for the time of a call; whoever called us gets his own back. */
+static Handle gpu_enter(const Gpu *g)
 {
     Handle before = NULL;
 
@@ -36,7 +37,7 @@ Handle gpu_enter(const Gpu *g)
     return before;
 }
 
-void gpu_leave(const Gpu *g, Handle before)
+static void gpu_leave(const Gpu *g, Handle before)
 {
     if (before && before != g->context)
         g->context_set(before);

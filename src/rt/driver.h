@@ -101,9 +101,6 @@ struct Gpu {
 const char *gpu_error(const Gpu *g, int r, char *room, size_t n); /* "its name: its text" */
 Status gpu_failed(const Gpu *g, int r, const char *what, char *text, size_t ntext);
 
-/* Ours for the time of a call; whoever called us gets his own back. */
-Handle gpu_enter(const Gpu *g);
-void gpu_leave(const Gpu *g, Handle before);
 /* What a stream in capture forbids (allocating, loading) is allowed between the two. */
 int gpu_relax(const Gpu *g);
 void gpu_unrelax(const Gpu *g, int before);

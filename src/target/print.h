@@ -33,7 +33,6 @@ void emit_indent(Emit *e);
 void emit_line(Emit *e, const char *fmt, ...) PRINTF(2, 3); /* indented, newline added */
 void emit_stmt(Emit *e, const Stmt *s); /* NULL: nothing */
 void repeat_line_directives(Str *source); /* print_lines.c */
-void emit_body(Emit *e, const Stmt *s); /* one step to the right */
 void emit_parens(Emit *e, const Expr *x); /* in exactly one pair */
 /* Indentation, then "if (guard) " where there is one. */
 void emit_guard(Emit *e, const Expr *guard);

@@ -106,7 +106,7 @@ void emit_guard(Emit *e, const Expr *guard)
 
 /* ---- statements ------------------------------------------------------------------------------ */
 
-void emit_body(Emit *e, const Stmt *s)
+static void emit_body(Emit *e, const Stmt *s)
 {
     e->indent++;
     emit_stmt(e, s);

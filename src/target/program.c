@@ -1,7 +1,7 @@
 /* program.c -- a bundle that is a program: its numbers, tensors and launches as C. */
 #include "target/program.h"
 
-void program_refuse(Emit *e, const char *what)
+NORETURN static void program_refuse(Emit *e, const char *what)
 {
     recover_throw(STATUS_TARGET, "'%s': the host part has %s, which a bundle for %s does not "
                   "[bundle-target]", e->func->name, what, ((const Program *)e)->whose);

@@ -14,7 +14,6 @@ typedef struct {
 } Program;
 
 void program_start(Program *p, const TargetBundle *b, Str *out);
-NORETURN void program_refuse(Emit *e, const char *what);
 const char *program_expr(Emit *e, const Expr *x); /* as C of the host */
 /* Where tl_tensor[] has it: parameters first, then temporaries. */
 int program_tensor(const Func *f, const Buffer *b);

@@ -178,6 +178,7 @@ static Node *same_memory(const Group *k, Node *n)
     return n;
 }
 
+/* A stored tensor in another shape of as many elements. */
 const char *view_name(Graph *g, const Node *n, int rank, const int64_t *shape)
 {
     const char *text = shape_text(g, rank, shape);

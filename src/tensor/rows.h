@@ -18,11 +18,7 @@ typedef struct {
 
 void space_open(Space *s, Graph *g, Str *out, int rank, const int64_t *shape, const int64_t *tile);
 void space_bases(const Space *s, Str *out);
-void space_loop(const Space *s, Body *b, const bool *which, const char *guard);
 void kernel_head(Str *out, const char *blocks, int threads);
 int tile_threads(const Graph *g, int64_t elements);
-/* Nodes of one space, each to its own buffer, or to `to`. */
-void tiles_store(Graph *g, const Node *space, Str *out, Group *k, Node *const *what, int n,
-                 const char *to);
 
 #endif

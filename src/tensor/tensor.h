@@ -346,14 +346,12 @@ void fuse_pairs(Graph *g);
 const char *graph_tiles(Graph *g);
 /* A name that no buffer has; i < 0: the stem alone. */
 const char *fresh_name(Graph *g, const char *stem, int i);
-void tiles_map(Graph *g, Group *k, Str *out);
 void tiles_row(Graph *g, Group *k, Str *out);
 void tiles_dot(Graph *g, Group *k, Str *out);
 bool tiles_turn(Graph *g, const Group *k, Str *out); /* false: it is no such layout change */
 void tiles_attention(Graph *g, Group *k, Str *out);
 void tiles_back(Graph *g, Group *k, Str *out);
 void tiles_scan(Graph *g, Group *k, Str *out);
-void tiles_scatter(Graph *g, Group *k, Str *out);
 void tiles_sort(Graph *g, Group *k, Str *out);
 
 /* ---- explain.c ------------------------------------------------------------------------------- */

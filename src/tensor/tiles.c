@@ -89,7 +89,7 @@ void space_bases(const Space *s, Str *out)
 }
 
 /* for i, j in T.Parallel(a, b): over the axes that are chosen; the guard below it. */
-void space_loop(const Space *s, Body *b, const bool *which, const char *guard)
+static void space_loop(const Space *s, Body *b, const bool *which, const char *guard)
 {
     Str vars, ext;
     int n = 0;
@@ -181,8 +181,9 @@ static Space part_of(Graph *g, const Space *s, int64_t start, int64_t n)
     return p;
 }
 
-void tiles_store(Graph *g, const Node *space, Str *out, Group *k, Node *const *what, int n,
-                 const char *to)
+/* Nodes of one space, each to its own buffer, or to `to`. */
+static void tiles_store(Graph *g, const Node *space, Str *out, Group *k, Node *const *what, int n,
+                        const char *to)
 {
     int64_t tile[TENSOR_RANK], per = 1;
     Space s;
@@ -210,14 +211,14 @@ void tiles_store(Graph *g, const Node *space, Str *out, Group *k, Node *const *w
     }
 }
 
-void tiles_map(Graph *g, Group *k, Str *out)
+static void tiles_map(Graph *g, Group *k, Str *out)
 {
     if (!tiles_turn(g, k, out))
         tiles_store(g, k->space, out, k, k->outputs.at, k->outputs.n, NULL);
 }
 
 /* The tensor is copied, then single elements of it are set or added to. */
-void tiles_scatter(Graph *g, Group *k, Str *out)
+static void tiles_scatter(Graph *g, Group *k, Str *out)
 {
     Node *n = k->anchor, *v = n->arg[2], *where = n->arg[1];
     const int axis = (int)n->attr[0];
