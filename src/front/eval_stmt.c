@@ -571,7 +571,7 @@ static void refuse_async(Eval *ev, const AstStmt *s)
         diag_fail(ev->diag, s->span, "'async' is not supported; leave the word out [no-async]");
 }
 
-RunResult eval_stmt(Eval *ev, Scope *s, const AstStmt *st, Value *result)
+static RunResult run_stmt(Eval *ev, Scope *s, const AstStmt *st, Value *result)
 {
     eval_work(ev, st->span, 1);
     switch (st->kind) {
@@ -601,6 +601,16 @@ RunResult eval_stmt(Eval *ev, Scope *s, const AstStmt *st, Value *result)
     case AS_PASS: case AS_TYPE: return RUN_NEXT;
     }
     unreachable();
+}
+
+RunResult eval_stmt(Eval *ev, Scope *s, const AstStmt *st, Value *result)
+{
+    Span outer = ev->ir->at;
+
+    ev->ir->at = st->span;
+    RunResult r = run_stmt(ev, s, st, result);
+    ev->ir->at = outer;
+    return r;
 }
 
 RunResult eval_block(Eval *ev, Scope *s, AstStmt *const *body, int n, Value *result)

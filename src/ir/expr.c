@@ -145,11 +145,11 @@ static const Expr *intern(Ir *ir, Expr *want, const Expr *const *kid)
             return ir->slot[at];
     }
     if (depth > DEPTH_MOST)
-        diag_fail(ir->diag, NO_SPAN, "an expression is nested more than %d deep; give parts of it "
-                  "names [too-deep]", DEPTH_MOST);
+        diag_fail(ir->diag, ir->at, "an expression is nested more than %d deep, what its names "
+                  "stand for included; keep a part of it in a T.alloc_var [too-deep]", DEPTH_MOST);
     if (size > EXPR_SIZE_MOST)
-        diag_fail(ir->diag, NO_SPAN, "an expression has more than %d terms; give parts of it "
-                  "names [too-deep]", EXPR_SIZE_MOST);
+        diag_fail(ir->diag, ir->at, "an expression has more than %d terms, what its names stand "
+                  "for included; keep a part of it in a T.alloc_var [too-deep]", EXPR_SIZE_MOST);
     Expr *e = arena_alloc(ir->arena, sizeof(Expr) + sizeof(Expr *) * (size_t)want->nkid);
     *e = *want;
     e->depth = (uint16_t)depth;

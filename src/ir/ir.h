@@ -167,6 +167,7 @@ struct Ir {
     struct ExprMemo *memo; /* walk.c: tables not in use */
     void *rules;           /* arith/rules.c: its table read into patterns, made on first use */
     void *axes;            /* layout/layout.c: the placeholder Vars */
+    Span at;               /* what is traced or lowered: an expression has no place itself */
     const Mech *const *mechs; /* of the target that text is read for; NULL: none but the neutral */
 };
 

@@ -63,6 +63,7 @@ enum { RUNS_MOST = 3 }; /* of simplification */
 
 static void pass_run(Kernel *k, const Pass *p, const PassOptions *o)
 {
+    k->ir->at = k->span;
     if (p->needs & ~k->form & FORM_SIMPLE) {
         const Stmt *was = NULL; /* a run may leave something for the next: math_float.py:checks */
         for (int i = 0; i < RUNS_MOST && k->body != was; i++) {
