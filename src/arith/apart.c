@@ -17,9 +17,12 @@ typedef struct {
     int64_t lo, extent;
 } Number;
 
-/* Which elements a thread touches by one access. */
-typedef struct {
+/* Which elements a thread touches by one access, or by several that say the same. */
+typedef struct Places Places;
+struct Places {
     bool known;
+    const ThreadSite *site;
+    Places *next;             /* of those with the same first index */
     int n, nnumber;           /* dimensions; numbers beside the thread */
     Linear alike[RANK_MOST];  /* terms that all threads have, in each dimension */
     int64_t factor[RANK_MOST]; /* of all that is not known; 0: nothing is */
@@ -30,7 +33,7 @@ typedef struct {
     Map met[2];               /* Places -> YES or NO, between these threads; between parts */
     ThreadGroup group[2];
     int each;                 /* threads of such a part */
-} Places;
+};
 
 struct Apart {
     Ir *ir;
@@ -40,6 +43,7 @@ struct Apart {
     Var *thread[3];
     Map lets, fixed; /* names for sums; blocks, sizes and scalars */
     Map places;      /* of a ThreadSite */
+    Map alike;       /* first index -> Places */
     Places *now;     /* being made */
 };
 
@@ -191,16 +195,36 @@ static const Expr *place_cond(Apart *a, const Expr *cond)
     return expr_bool(ir, true);
 }
 
-static Places *places_of(Apart *a, const ThreadSite *t)
+/* Places that are known already, of this access or of one with the same indices. */
+static Places *places_known(Apart *a, const ThreadSite *t)
 {
     Places *p = map_get(&a->places, t);
+
+    if (p || t->n == 0)
+        return p;
+    for (p = map_get(&a->alike, t->at[0]); p; p = p->next)
+        if (p->n == t->n && p->site->cond == t->cond &&
+            !memcmp(p->site->at, t->at, (size_t)t->n * sizeof *t->at))
+            break;
+    if (p)
+        map_set(&a->places, t, p);
+    return p;
+}
+
+static Places *places_of(Apart *a, const ThreadSite *t)
+{
+    Places *p = places_known(a, t);
     Var *vars[3 + NUMBERS_MOST];
 
     if (p)
         return p;
     p = a->now = NEW(a->arena, Places);
-    *p = (Places){.n = t->n, .npoint = 1};
+    *p = (Places){.n = t->n, .npoint = 1, .site = t};
     map_set(&a->places, t, p);
+    if (t->n) {
+        p->next = map_get(&a->alike, t->at[0]);
+        map_set(&a->alike, t->at[0], p);
+    }
     for (int d = 0; d < t->n; d++)
         if (t->at[d]->lanes != 1 || !place_dim(a, d, t->at[d]))
             return p;
@@ -290,16 +314,11 @@ static int64_t modulus_of(const Places *x, const Places *y, int d)
     return l.bad ? 1 : gcd_of(m, linear_gcd(&l));
 }
 
-static bool try_points(Apart *a, const Places *x, const Places *y, ThreadGroup g, int each)
+/* Do threads of g meet?  `each` in a row count as one. */
+static bool meet(Apart *a, Table t, const Places *x, const Places *y, ThreadGroup g, int each)
 {
-    Table t = {0};
     uint64_t size = 64;
-    bool says = false;
 
-    for (int d = 0; d < x->n; d++)
-        says |= (t.modulus[d] = modulus_of(x, y, d)) != 1;
-    if (!says)
-        return false;
     while (size < (uint64_t)(2 * g.n * (x->npoint + y->npoint)))
         size *= 2;
     Arena *scratch = arena_new();
@@ -309,7 +328,21 @@ static bool try_points(Apart *a, const Places *x, const Places *y, ThreadGroup g
     put_all(a, &t, x, 0, g, each);
     put_all(a, &t, y, 1, g, each);
     arena_free(scratch);
-    return !t.met;
+    return t.met;
+}
+
+/* Where all meet, the first two mostly do. */
+static bool try_points(Apart *a, const Places *x, const Places *y, ThreadGroup g, int each)
+{
+    Table t = {0};
+    bool says = false;
+
+    for (int d = 0; d < x->n; d++)
+        says |= (t.modulus[d] = modulus_of(x, y, d)) != 1;
+    if (!says)
+        return false;
+    return !meet(a, t, x, y, (ThreadGroup){g.first, MIN(g.n, 2 * each)}, each) &&
+           !meet(a, t, x, y, g, each);
 }
 
 bool parts_apart(Apart *a, const ThreadSite *one, const ThreadSite *other, ThreadGroup g, int each)
@@ -361,6 +394,7 @@ Apart *apart_new(const Kernel *k)
     map_init(&a->lets, a->arena);
     map_init(&a->fixed, a->arena);
     map_init(&a->places, a->arena);
+    map_init(&a->alike, a->arena);
     facts_kernel(a->facts, k);
     for (int d = 0; d < 3; d++) {
         a->thread[d] = k->thread[d] ? k->thread[d] : var_new(k->ir, "t", DT_I32, k->span);

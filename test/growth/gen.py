@@ -154,6 +154,12 @@ def stores(n):
 
 
 @family
+def stores_looped(n):
+    """all threads store to one element after the other, many times, in a loop of many iterations"""
+    return kernel(A, ["for i in T.serial(128):"] + [f"    B[i] = B[i] + {k}.0" for k in range(n)])
+
+
+@family
 def local_vars(n):
     body = []
     for i in range(n):

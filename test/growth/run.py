@@ -20,7 +20,7 @@ CPU_SIZES = {"gemm_tiles": 320}
 BARS = (("loops", 40, 0.5), ("mixed_deep", 80, 0.5), ("whiles_deep", 80, 0.5), ("plain_loops", 80, 0.5),
         ("ifs_deep", 80, 0.5), ("elifs", 900, 0.5), ("elifs_thread", 480, 0.25),
         ("elifs_vars", 360, 0.5), ("copies", 2000, 2.0), ("nests", 5000, 3.0),
-        ("thread_loops", 40, 2.0))
+        ("thread_loops", 40, 2.0), ("stores_looped", 200, 0.5))
 
 
 def seconds(tl, folder, name, n, target):
