@@ -1,4 +1,4 @@
-"""A convolution of 3 by 3 with bias and ReLU: one kernel."""
+"""A convolution of 3 by 3 with bias and ReLU."""
 
 import numpy as np
 from common import main, normal
