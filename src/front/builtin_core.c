@@ -441,18 +441,19 @@ Value do_recommend_attention(BuiltinCall *c)
 
 /* On a CPU more rows keep memory and arithmetic busy together for longer (opt_skew), if they fit
  * the second level cache and every core gets some.  Elsewhere as many rows as a block of 128
- * threads holds in registers, or one. */
+ * threads holds in registers, or one, where a block may be as large as that row wants. */
 Value do_recommend_rows(BuiltinCall *c)
 {
-    enum { FEW = 4, MANY = 16, EACH = 8, ROOM = 512 << 10, HELD = 128 * 128 };
+    enum { FEW = 4, MANY = 16, EACH = 8, ROOM = 512 << 10, HELD = 128 * 128, LARGE = 1024 };
     int64_t M = arg_int(c, 0), N = arg_int(c, 1);
     const LoadRequest *q = c->ev->request;
 
     if (M <= 0 || N <= 0)
         arg_fail(c, M <= 0 ? 0 : 1, "must be positive [argument-type]");
     int64_t bytes = dtype_bytes(arg_dtype(c, 2, NULL), N), cores = q ? MAX(q->threads, 1) : 1;
-    if (machine_has(call_machine(c), HAS_THREADS))
-        return value_int(N <= HELD / FEW ? FEW : 1);
+    const Machine *m = call_machine(c);
+    if (machine_has(m, HAS_THREADS))
+        return value_int(N <= HELD / FEW || m->threads_block < LARGE ? FEW : 1);
     bool many = bytes <= ROOM / MANY && M >= MANY * EACH * cores;
     return value_int(many ? MANY : FEW);
 }
