@@ -93,6 +93,13 @@ TL_DEVICE int32_t tl_above_zero_i32(int32_t x)
         "}" : "=r"(r) : "r"(x));
     return r;
 }
+/* (x & a) | b.  Of two operators with a constant each ptxas makes two instructions. */
+TL_DEVICE uint32_t tl_and_or_u32(uint32_t x, uint32_t a, uint32_t b)
+{
+    uint32_t r;
+    asm("lop3.b32 %0, %1, %2, %3, 234;" : "=r"(r) : "r"(x), "r"(a), "r"(b));
+    return r;
+}
 TL_DEVICE uint32_t tl_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 TL_DEVICE uint32_t tl_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 TL_DEVICE int64_t tl_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }

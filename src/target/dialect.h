@@ -58,6 +58,7 @@ typedef struct {
     const char *neg_i16;    /* -x of 16 bits; NULL: its own, wrapped */
     bool half_ops;          /* tl_add_f16, tl_sub_f16, tl_mul_f16 of the bits of halves */
     const char *above_zero; /* max(x, 0) of 32 bits; NULL: the maximum will do */
+    const char *and_or;     /* (x & a) | b of 32 bits, a and b constants; NULL: as two operators */
 
     /* ---- places and statements that it does in a way of its own ---- */
     /* An index of a tile of n elements that is not known to lie inside.  NULL: it is trusted. */

@@ -565,6 +565,22 @@ static bool emit_opposite(Emit *e, const Expr *x)
     return true;
 }
 
+/* (x & a) | b of 32 bits with constants a and b, where that has a form of its own. */
+static bool emit_and_or(Emit *e, const Expr *x, bool index)
+{
+    DType t = (DType)x->type;
+    int64_t a, b;
+
+    if (!e->say->and_or || x->op != EX_BITOR || !dtype_is_int(t) || dtype_bits(t) != 32 ||
+        x->kid[0]->op != EX_BITAND || !expr_is_int(x->kid[0]->kid[1], &a) ||
+        !expr_is_int(x->kid[1], &b))
+        return false;
+    str_printf(e->out, t == DT_U32 ? "%s(" : "(int32_t)%s(", e->say->and_or);
+    emit_at(e, expr_bitcast(e->ir, DT_U32, 1, x->kid[0]->kid[0]), index, LOOSE);
+    str_printf(e->out, ", 0x%08xu, 0x%08xu)", (uint32_t)a, (uint32_t)b);
+    return true;
+}
+
 /* One that C has; integer sums and products wrap unless they are known not to. */
 static void emit_operator(Emit *e, const Expr *x, bool index, int around)
 {
@@ -577,7 +593,7 @@ static void emit_operator(Emit *e, const Expr *x, bool index, int around)
                      : e->say->eager && x->op == EX_OR ? "|"
                                                        : c_name[x->op];
 
-    if (emit_opposite(e, x))
+    if (emit_opposite(e, x) || emit_and_or(e, x, index))
         return;
     if ((op[0] != '&' || op[1] != '&') && op[0] != '|' && x->kid[0]->type == DT_BOOL)
         x = expr_binary(e->ir, (ExprOp)x->op, emit_truth(e, x->kid[0]), emit_truth(e, x->kid[1]));

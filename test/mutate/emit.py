@@ -58,7 +58,7 @@ KNOWN = ROOT + "/test/mutate/emit.txt"
 DECISIONS = {"is_wide": "false", "is_wide_copy": "false", "fills_with_zero": "false", "run_start": "NULL", "is_pairs": "false",
              "async_ends": "NULL", "cuda_is_where": "false", "is_through_ldg": "false", "is_native": "false",
              "is_plain_count": "false", "is_unsigned_text": "false", "fits_mantissa": "false", "float_fits": "false",
-             "is_half_op": "false", "above_zero": "NULL"}
+             "is_half_op": "false", "above_zero": "NULL", "emit_and_or": "false"}
 
 
 # ---- kernels -------------------------------------------------------------------------------------

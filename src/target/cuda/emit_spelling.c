@@ -211,6 +211,7 @@ const Dialect cuda_dialect = {
     .neg_i16 = "tl_neg_i16",
     .half_ops = true,
     .above_zero = "tl_above_zero_i32",
+    .and_or = "tl_and_or_u32",
     .decoded = emit_decoded,
     .own = emit_own,
     .declare = cuda_emit_decl,

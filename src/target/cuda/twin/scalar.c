@@ -205,6 +205,20 @@ void ptx_bits_and(const char *name, void *const *at, int n)
     memcpy(at[0], &v, sizeof v);
 }
 
+/* to, three words, table: bit a * 4 + b * 2 + c of it is what bits a, b and c give */
+void ptx_bits_by_table(const char *name, void *const *at, int n)
+{
+    uint32_t a = word_at(at[1]), b = word_at(at[2]), c = word_at(at[3]), table = word_at(at[4]);
+    uint32_t v = 0;
+
+    (void)name;
+    (void)n;
+    for (int i = 0; i < 8; i++)
+        if (table >> i & 1)
+            v |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+    memcpy(at[0], &v, sizeof v);
+}
+
 void ptx_move(const char *name, void *const *at, int n)
 {
     (void)n;
