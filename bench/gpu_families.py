@@ -481,7 +481,7 @@ def w4a16():
         full = torch.randn(N, K, device="cuda").half()
         peers = {"copy": None} if few else {"f16": lambda a, w, s: a @ full.T}
         yield Row("%s %dx%dx%d" % (kind, M, N, K), inputs,
-                  lambda: module.few_rows(M, N, K, kind, splits=2 if N < 16384 else 1) if few else module.w4a16_gemm(M, N, K, kind),
+                  lambda: module.few_rows(M, N, K, kind, splits=4 if N < 16384 else 1) if few else module.w4a16_gemm(M, N, K, kind),
                   lambda a, w, s: a.float() @ weights(w, s).float().T, peers, flops=2 * M * N * K,
                   moved=N * K // 2 + N * K // 128 * (2 if kind == "int4" else 4) + 2 * M * (N + K), tol=1e-2)
 
@@ -503,7 +503,7 @@ def w4a8():
 
         eight = [torch.randn(n, K, device="cuda").to(torch.float8_e4m3fn) for n in (M, N)]
         product = plain.gemm_nt(M, N, K, "float8_e4m3fn", "bfloat16") if M > 16 else None
-        yield Row("int8 %dx%dx%d" % (M, N, K), inputs, lambda: module.w4a8_gemm(M, N, K), want,
+        yield Row("int8 %dx%dx%d" % (M, N, K), inputs, lambda: module.w4a8_gemm(M, N, K, splits=4 if M <= 16 else 1), want,
                   {"e4m3": lambda *_: product(*eight)} if product else {"copy": None}, flops=2 * M * N * K,
                   moved=N * K // 2 + M * (K + 2 * N), tol=1e-2)
 

@@ -9,8 +9,8 @@ the four words of a thread for 128 in a row lie together.  pack() makes the word
 All rows' words for 128 of K lie together, and so do their scales: K / 128 x N x 4 x 4, K / 128 x N (x 4).
 K is a multiple of 128.
 
-few_rows is for so few rows that reading W is all that counts: words go from the tensor to registers, some steps
-ahead, and the blocks of a cluster (Hopper) share the steps of a tile.
+few_rows is for so few rows that reading W is all that counts: the blocks of a cluster (Hopper) share the steps of
+a tile, and several clusters lie on a multiprocessor.
 """
 import tilelang
 import tilelang.language as T
@@ -21,14 +21,22 @@ STEP = 128  # of K; its scales lie together: one for each row, or one for each 3
 def coding(kind):
     """How many scales a step has and as what, and what makes numbers of words and of scales."""
 
-    def halves(word):
-        """Of the last 4 bits and those 16 bits on: floats that a sum or a product makes the numbers of."""
-        if kind == "int4":  # 1024 + w is a float whose last bits are w
-            return word & T.uint32(0x000F000F) | T.uint32(0x64006400)
-        return (word & T.uint32(0x00070007)) << 9 | (word & T.uint32(0x00080008)) << 12
+    def halves(word, e):
+        """Of the e-th 4 bits and those 16 bits on: floats that a sum or a product makes the numbers of."""
+        if kind == "int4":  # 1024 + w and 64 + w are floats that end in the bits of w, 4 bits apart
+            word = word >> 8 if e >= 2 else word
+            if e % 2 == 0:
+                return word & T.uint32(0x000F000F) | T.uint32(0x64006400)
+            return word & T.uint32(0x00F000F0) | T.uint32(0x54005400)
+        low, sign = 9 - 4 * e, 12 - 4 * e  # how far the bits are from where a float has them
+        moved = word << low if low > 0 else word >> -low
+        return moved & T.uint32(0x0E000E00) | (word << sign) & T.uint32(0x80008000)
 
-    def number(half):
-        return half - T.float16(1032) if kind == "int4" else half * T.float16(2**14)
+    def number(half, j):
+        """Of element j of a row."""
+        if kind == "int4":
+            return half - T.if_then_else(j // 8 % 2 == 0, T.float16(1032), T.float16(72))
+        return half * T.float16(2**14)
 
     def factor(scale):
         """Of a group: itself, or a power of two by its exponent."""
@@ -65,10 +73,11 @@ def w4a16_gemm(M=16, N=256, K=512, kind="int4", block_M=None, block_N=None, num_
                 T.copy(W[k, bx * block_N, 0, 0], W_s)
                 T.copy(S[k, bx * block_N * each], S_s)
                 T.copy(A[by * block_M, k * STEP], A_s)
-                for i, w, e, t in T.Parallel(block_N, 4, 4, 4):
-                    pairs[i, w, e, t] = halves(T.cast(W_s[i, t, w], "uint32") >> (e * 4))
+                for e in (0, 1, 2, 3):
+                    for i, w, t in T.Parallel(block_N, 4, 4):
+                        pairs[i, w, e, t] = halves(T.cast(W_s[i, t, w], "uint32"), e)
                 for i, j in T.Parallel(block_N, STEP):
-                    B_l[i, j] = number(B_l[i, j]) * factor(S_s[i * each + j * each // STEP])
+                    B_l[i, j] = number(B_l[i, j], j) * factor(S_s[i * each + j * each // STEP])
                 T.gemm(B_l, A_s, C_l, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
             for i, j in T.Parallel(block_N, block_M):
                 C_s[j, i] = C_l[i, j]
@@ -78,52 +87,39 @@ def w4a16_gemm(M=16, N=256, K=512, kind="int4", block_M=None, block_N=None, num_
 
 
 @tilelang.jit(out_idx=[-1])
-def few_rows(M=16, N=256, K=1024, kind="int4", block_N=64, splits=1, ahead=4, chunk=8, threads=None):
-    """ahead: steps that words are read before their use; chunk: steps of A in shared memory."""
+def few_rows(M=16, N=256, K=1024, kind="int4", block_N=64, splits=1, num_stages=6, threads=None):
+    """splits: blocks of a cluster, each with a part of K."""
     (each, stored), halves, number, factor = coding(kind)
     block_M, threads = 8 if M <= 8 else -(-M // 16) * 16, threads or block_N * 2
-    nx, own = T.ceildiv(N, block_N), block_M // splits  # rows that a block adds up
-    steps = K // STEP // splits
-    chunk = min(chunk, steps)
-    ahead = min(ahead, chunk)
-    assert K % (STEP * splits * chunk) == 0 and chunk % ahead == 0 and block_M % splits == 0
-
-    @T.macro
-    def fetch(W, S, W_l, S_l, bx, slot, k):
-        for i, t, w in T.Parallel(block_N, 4, 4):
-            W_l[slot, i, t, w] = W[k, bx * block_N + i, t, w]
-        for i, g in T.Parallel(block_N, each):
-            S_l[slot, i, g] = S[k, (bx * block_N + i) * each + g]
+    nx, own, steps = T.ceildiv(N, block_N), block_M // splits, K // STEP // splits  # own: rows that a block adds up
+    assert K % (STEP * splits) == 0 and block_M % splits == 0
 
     @T.macro
     def multiply(A, W, S, C_l, bx, first):
-        A_s = T.alloc_shared((block_M, chunk * STEP), "float16")
-        W_l = T.alloc_fragment((ahead, block_N, 4, 4), "int32")
-        S_l = T.alloc_fragment((ahead, block_N, each), stored)
+        A_s = T.alloc_shared((block_M, STEP), "float16")
+        W_s = T.alloc_shared((block_N, 4, 4), "int32")
+        S_s = T.alloc_shared((block_N * each,), stored)
         pairs = T.alloc_fragment((block_N, 4, 4, 4), "uint32")
         B_l = T.view(pairs, (block_N, STEP), "float16")
-        B_g = T.view(pairs, (block_N, 4, 32), "float16")
         part = T.alloc_fragment((block_N, block_M), "float32")
         T.clear(C_l)
-        for q in T.unroll(ahead):
-            fetch(W, S, W_l, S_l, bx, q, first + q)
-        for c in T.Pipelined(steps // chunk, num_stages=2):
-            T.copy(A[0, (first + c * chunk) * STEP], A_s)
-            for q in T.unroll(chunk):
-                for i, w, e, t in T.Parallel(block_N, 4, 4, 4):
-                    pairs[i, w, e, t] = halves(T.cast(W_l[q % ahead, i, t, w], "uint32") >> (e * 4))
-                if each == 1:  # sums are scaled, not weights
-                    for i, j in T.Parallel(block_N, STEP):
-                        B_l[i, j] = number(B_l[i, j])
-                    T.gemm(B_l, A_s[:, q * STEP : (q + 1) * STEP], part, transpose_B=True, clear_accum=True,
-                           policy=T.GemmWarpPolicy.FullRow)
-                    for i, j in T.Parallel(block_N, block_M):
-                        C_l[i, j] += part[i, j] * T.cast(S_l[q % ahead, i, 0], "float32")
-                else:
-                    for i, w, j in T.Parallel(block_N, 4, 32):
-                        B_g[i, w, j] = number(B_g[i, w, j]) * factor(S_l[q % ahead, i, w])
-                    T.gemm(B_l, A_s[:, q * STEP : (q + 1) * STEP], C_l, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
-                fetch(W, S, W_l, S_l, bx, q % ahead, T.min(first + c * chunk + q + ahead, K // STEP - 1))
+        for k in T.Pipelined(steps, num_stages=num_stages):
+            T.copy(W[first + k, bx * block_N, 0, 0], W_s)
+            T.copy(S[first + k, bx * block_N * each], S_s)
+            T.copy(A[0, (first + k) * STEP], A_s)
+            for e in (0, 1, 2, 3):
+                for i, w, t in T.Parallel(block_N, 4, 4):
+                    pairs[i, w, e, t] = halves(T.cast(W_s[i, t, w], "uint32"), e)
+            if each == 1:  # sums are scaled, not weights
+                for i, j in T.Parallel(block_N, STEP):
+                    B_l[i, j] = number(B_l[i, j], j)
+                T.gemm(B_l, A_s, part, transpose_B=True, clear_accum=True, policy=T.GemmWarpPolicy.FullRow)
+                for i, j in T.Parallel(block_N, block_M):
+                    C_l[i, j] += part[i, j] * T.cast(S_s[i], "float32")
+            else:
+                for i, j in T.Parallel(block_N, STEP):
+                    B_l[i, j] = number(B_l[i, j], j) * factor(S_s[i * each + j * each // STEP])
+                T.gemm(B_l, A_s, C_l, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
 
     @T.prim_func
     def main(
@@ -134,7 +130,6 @@ def few_rows(M=16, N=256, K=1024, kind="int4", block_N=64, splits=1, ahead=4, ch
     ):
         if splits == 1:
             with T.Kernel(nx, threads=threads) as bx:
-                T.annotate_pass_configs({"tl.disable_warp_specialized": True})
                 C_l = T.alloc_fragment((block_N, block_M), "float32")
                 C_s = T.alloc_shared((block_M, block_N), "float16")
                 multiply(A, W, S, C_l, bx, 0)
@@ -144,7 +139,6 @@ def few_rows(M=16, N=256, K=1024, kind="int4", block_N=64, splits=1, ahead=4, ch
         else:
             sums = T.alloc_global((nx, splits, block_M, block_N), "float32")
             with T.ClusterKernel(nx, splits, cluster_dims=(1, splits, 1), threads=threads) as (bx, bz):
-                T.annotate_pass_configs({"tl.disable_warp_specialized": True})
                 C_l = T.alloc_fragment((block_N, block_M), "float32")
                 total = T.alloc_fragment((own, block_N), "float32")
                 multiply(A, W, S, C_l, bx, bz * steps)

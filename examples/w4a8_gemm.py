@@ -14,9 +14,32 @@ STEP = 128  # of K
 
 
 @tilelang.jit(out_idx=[-1])
-def w4a8_gemm(M=16, N=256, K=512, out_dtype="bfloat16", block_M=None, block_N=None, num_stages=None, threads=None):
+def w4a8_gemm(M=16, N=256, K=512, out_dtype="bfloat16", block_M=None, block_N=None, num_stages=None, threads=None, splits=1):
+    """splits: blocks of a cluster (Hopper) that share the steps of a tile, for few rows."""
     block_M, block_N = block_M or min(-(-M // 16) * 16, 256), block_N or (64 if M <= 128 else 128)
     num_stages, threads = num_stages or (6 if block_M <= 128 else 4), threads or block_N * 2
+    nx, own, steps = T.ceildiv(N, block_N), block_M // splits, K // STEP // splits  # own: rows that a block adds up
+    assert K % (STEP * splits) == 0 and block_M % splits == 0 and (splits == 1 or M <= block_M)
+
+    @T.macro
+    def multiply(A, W, C_l, bx, by, first):
+        A_s = T.alloc_shared((block_M, STEP), "int8")
+        W_s = T.alloc_shared((block_N, 4, 4), "int32")
+        fours = T.alloc_fragment((block_N, 4, 2, 4), "uint32")
+        B_l = T.view(fours, (block_N, STEP), "int8")
+        T.clear(C_l)
+        for k in T.Pipelined(steps, num_stages=num_stages):
+            T.copy(W[first + k, bx * block_N, 0, 0], W_s)
+            T.copy(A[by * block_M, (first + k) * STEP], A_s)
+            for i, w, h, t in T.Parallel(block_N, 4, 2, 4):
+                fours[i, w, h, t] = T.cast(W_s[i, t, w], "uint32") << (4 - h * 4) & T.uint32(0xF0F0F0F0)
+            T.gemm(B_l, A_s, C_l, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
+
+    @T.macro
+    def scaled(total, i, j, scale_A, scale_W):
+        a = T.if_then_else(i < M, scale_A[i], 0)
+        w = T.if_then_else(j < N, scale_W[j], 0)
+        return T.cast(total, "float32") * (a * w * 0.0625)
 
     @T.prim_func
     def main(
@@ -26,25 +49,30 @@ def w4a8_gemm(M=16, N=256, K=512, out_dtype="bfloat16", block_M=None, block_N=No
         scale_W: T.Tensor((N,), "float32"),
         C: T.Tensor((M, N), out_dtype),
     ):
-        with T.Kernel(T.ceildiv(N, block_N), T.ceildiv(M, block_M), threads=threads) as (bx, by):
-            A_s = T.alloc_shared((block_M, STEP), "int8")
-            W_s = T.alloc_shared((block_N, 4, 4), "int32")
-            fours = T.alloc_fragment((block_N, 4, 2, 4), "uint32")
-            B_l = T.view(fours, (block_N, STEP), "int8")
-            C_l = T.alloc_fragment((block_N, block_M), "int32")
-            C_s = T.alloc_shared((block_M, block_N), out_dtype)
-            T.clear(C_l)
-            for k in T.Pipelined(K // STEP, num_stages=num_stages):
-                T.copy(W[k, bx * block_N, 0, 0], W_s)
-                T.copy(A[by * block_M, k * STEP], A_s)
-                for i, w, h, t in T.Parallel(block_N, 4, 2, 4):
-                    fours[i, w, h, t] = T.cast(W_s[i, t, w], "uint32") << (4 - h * 4) & T.uint32(0xF0F0F0F0)
-                T.gemm(B_l, A_s, C_l, transpose_B=True, policy=T.GemmWarpPolicy.FullRow)
-            for i, j in T.Parallel(block_N, block_M):
-                a = T.if_then_else(by * block_M + j < M, scale_A[by * block_M + j], 0)
-                w = T.if_then_else(bx * block_N + i < N, scale_W[bx * block_N + i], 0)
-                C_s[j, i] = T.cast(C_l[i, j], "float32") * (a * w * 0.0625)
-            T.copy(C_s, C[by * block_M, bx * block_N])
+        if splits == 1:
+            with T.Kernel(nx, T.ceildiv(M, block_M), threads=threads) as (bx, by):
+                C_l = T.alloc_fragment((block_N, block_M), "int32")
+                C_s = T.alloc_shared((block_M, block_N), out_dtype)
+                multiply(A, W, C_l, bx, by, 0)
+                for i, j in T.Parallel(block_N, block_M):
+                    C_s[j, i] = scaled(C_l[i, j], by * block_M + j, bx * block_N + i, scale_A, scale_W)
+                T.copy(C_s, C[by * block_M, bx * block_N])
+        else:
+            sums = T.alloc_global((nx, splits, block_M, block_N), "int32")
+            with T.ClusterKernel(nx, splits, cluster_dims=(1, splits, 1), threads=threads) as (bx, bz):
+                C_l = T.alloc_fragment((block_N, block_M), "int32")
+                total = T.alloc_fragment((own, block_N), "int32")
+                multiply(A, W, C_l, bx, 0, bz * steps)
+                for i, j in T.Parallel(block_N, block_M):
+                    sums[bx, bz, j, i] = C_l[i, j]
+                T.cluster_sync()
+                T.clear(total)
+                for p in T.unroll(splits):
+                    for i, j in T.Parallel(own, block_N):
+                        total[i, j] += sums[bx, p, bz * own + i, j]
+                for i, j in T.Parallel(own, block_N):
+                    if bz * own + i < M and bx * block_N + j < N:
+                        C[bz * own + i, bx * block_N + j] = scaled(total[i, j], bz * own + i, bx * block_N + j, scale_A, scale_W)
 
     return main
 
