@@ -494,6 +494,7 @@ class JITImpl:
         self._const_dims = constant(lambda fixed, looks: self._dims(fixed, looks))
         self._others = {}  # the same under other pass configs
         self._background = options.get("background") or False
+        self._named_sizes = None
         self._generics = {}  # kernels for all sizes, by what is fixed
         self._generic_locks = {}
         self._pending = {}
@@ -635,13 +636,13 @@ class JITImpl:
 
     # ---- in the background
 
-    def _opened(self, values):
-        """Names of the arguments that a generic kernel of a lazy function leaves open."""
-        names = self._background
-        if names is True:
-            names = [n for n, p in self.signature.parameters.items() if p.default is p.empty
-                     and type(values.get(n)) is int]
-        return [n for n in names if n in values]
+    @property
+    def _sizes(self):
+        """Names of the parameters that a generic kernel of a lazy function may leave open."""
+        if self._named_sizes is None:
+            self._named_sizes = self._background if self._background is not True else \
+                tuple(n for n, p in self.signature.parameters.items() if p.default is p.empty)
+        return self._named_sizes
 
     def _generic_of(self, key, make):
         """The kernel for all sizes, built by the first call; None where there can be none.  Only calls that
@@ -662,23 +663,30 @@ class JITImpl:
                     self._generics[key] = None
             return self._generics[key]
 
-    def _lazy_generic(self, args, keys, target):
+    def _lazy_generic(self, values, target):
+        opened = [n for n in self._sizes if n in values and (self._background is not True or type(values[n]) is int)]
+        rest = {n: v for n, v in values.items() if n not in opened}
+        key = _freeze(rest), tuple(opened), target
+        return self._generic_of(key, lambda: self._make_open(opened, rest, target) if opened else None)
+
+    def _make_open(self, opened, rest, target):
         from ..language import dynamic
 
-        values, extra = self.func._bind(args, keys)
-        opened = self._opened(values)
-        rest = {n: v for n, v in {**values, **extra}.items() if n not in opened}
-        key = _freeze(rest), tuple(opened), target
-        return self._generic_of(key, lambda: self._make_lazy(
-            (), {**rest, **{n: dynamic(n) for n in opened}}, target) if opened else None)
+        return self._make_lazy((), {**rest, **{n: dynamic(n) for n in opened}}, target)
 
     def _lazy_background(self, args, keys):
-        """A kernel that may still be built; the generic one takes its calls until then."""
+        """A kernel that may still be built; the generic one takes its calls until then.  This runs beside calls
+        that must not wait, so it asks for little."""
         target = _target.determine_target(self.target)
-        key = self._lazy_key(args, keys), target
+        values, extra = self.func._bind(args, keys)
+        sorts = tuple(map(_sort, values.values()))
+        if not extra and all(type(v) in _PLAIN for v in values.values()):
+            key = tuple(values.values()), sorts, target
+        else:
+            key = self._lazy_key(args, keys), target
         kernel = self._pending.get(key)
         if kernel is None:
-            generic = self._lazy_generic(args, keys, target)
+            generic = self._lazy_generic({**values, **extra}, target)
             with self._lock:
                 if key not in self._pending:
                     self._pending[key] = BackgroundKernel(
