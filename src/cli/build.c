@@ -103,6 +103,13 @@ static bool has_archs(Job *j, const BuildOptions *o)
            facts.archs;
 }
 
+/* The target with the first word of --arch, whose length n is; as it is where n is 0. */
+static const char *target_of(Job *j, const BuildOptions *o, const char *list, size_t n)
+{
+    return n ? arena_printf(j->arena, "%s -arch=%.*s", o->common.target, (int)n, list)
+             : o->common.target;
+}
+
 /* One kernel a word of --arch, in that order. */
 static int add_archs(Job *j, const BuildOptions *o, const tl_options *t, const char *when,
                      const tl_kernel *k, Parts *p)
@@ -115,8 +122,7 @@ static int add_archs(Job *j, const BuildOptions *o, const tl_options *t, const c
         tl_options own = *t;
         Job job = *j;
         int code = EXIT_OK;
-        if (n)
-            c.target = arena_printf(j->arena, "%s -arch=%.*s", c.target, (int)n, list);
+        c.target = target_of(j, o, list, n);
         if (p->n == PARTS_MOST)
             return fail_text(EXIT_USER, "a bundle of more than %d parts", PARTS_MOST);
         if (o->tuned && !when)
@@ -177,8 +183,30 @@ static int bundle(Job *j, const BuildOptions *o, const tl_options *t, tl_kernel 
     return code;
 }
 
+/* Options that say what a bundle holds, where none is written, and an architecture named twice. */
+static int check_options(Job *j, const BuildOptions *o)
+{
+    bool archs = o->arch && has_archs(j, o);
+    const char *word = o->levels           ? "levels"
+                       : o->variants.n     ? "variant"
+                       : o->tuned          ? "tuned"
+                       : o->aligned_only   ? "aligned-only"
+                       : o->arch && !archs ? "arch"
+                                           : NULL;
+
+    if (archs && (strstr(o->common.target, "-arch=") || strstr(o->common.target, "-mcpu=")))
+        return fail_text(EXIT_USAGE, "--target '%s' and --arch %s both name an architecture",
+                         o->common.target, o->arch);
+    if (!word && archs && strchr(o->arch, ','))
+        word = "arch with several";
+    if (o->out || !word)
+        return EXIT_OK;
+    return fail_text(EXIT_USAGE, "--%s is for a bundle; name its folder with -o DIR", word);
+}
+
 static int build(Job *j, const BuildOptions *o)
 {
+    CommonOptions common = o->common;
     bool looks = o->source || o->plans || o->dump || o->stop_after;
     tl_options t = {.dump = o->dump,
                     .dump_dir = o->dump_dir,
@@ -193,7 +221,9 @@ static int build(Job *j, const BuildOptions *o)
 
     if (o->dump_dir && !o->dump)
         t.dump = "all";
-    int code = job_compile(j, &o->common, &t, &k);
+    if (o->arch && has_archs(j, o))
+        common.target = target_of(j, o, o->arch, strcspn(o->arch, ","));
+    int code = job_compile(j, &common, &t, &k);
     if (code != EXIT_OK)
         return code;
     print_texts(o, k);
@@ -218,6 +248,8 @@ static int run(void *options, int nargs, const char **args)
     if (o->dump && !*o->dump)
         return list_passes();
     int code = job_open(&j, nargs, args);
+    if (code == EXIT_OK)
+        code = check_options(&j, o);
     if (code == EXIT_OK)
         code = build(&j, o);
     job_close(&j);

@@ -52,6 +52,11 @@ check help_of_nothing 2 "no verb 'nosuch'" "$TL" help nosuch
 for file in $("$TL" --help | grep -oE 'examples/[a-z_/]*\.py'); do
     check "help_names_$file" 0 '' test -f "$here/../../$file"
 done
+check arch_of_one 0 'tma, a box' "$TL" build "$here/gemm.py" --target cuda --arch sm_90a --plans
+check arch_of_two 2 'arch with several is for a bundle; name its folder with -o' "$TL" build "$here/gemm.py" --target cuda --arch sm_80,sm_90a --plans
+check arch_twice 2 'both name an architecture' "$TL" build "$here/gemm.py" --target 'cuda -arch=sm_80' --arch sm_90a -o "$work/twice"
+check variant_of_no_bundle 2 'variant is for a bundle' "$TL" build "$here/gemm.py" --variant 'M > 3: M=3'
+check level_of_no_bundle 2 'arch is for a bundle' "$TL" build "$here/gemm.py" --target cpu --arch x86-64-v3
 check arch_for_a_target 1 "did you mean 'cuda -arch=sm_90a'" "$TL" verify "$here/add.py" --target sm_90a
 check cpu_for_a_target 1 "did you mean 'cpu -mcpu=x86-64-v3'" "$TL" run "$here/add.py" --target x86-64-v3
 check simulated 0 'VERIFY: PASS' "$TL" verify "$here/add.py" --target "sim -arch=sm_80"
