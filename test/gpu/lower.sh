@@ -6,7 +6,9 @@ cd "$(dirname "$0")/../.." || exit 2
 passed=0 failed=0
 while read -r file knobs; do
     [ -n "$file" ] || continue
-    for arch in sm_80 sm_90a; do
+    archs="sm_80 sm_90a"
+    case $knobs in *splits=[24]*block_N=64*) archs=sm_90a ;; esac # clusters of blocks
+    for arch in $archs; do
         if text=$(timeout "${TEST_SECONDS:-60}" "$tl" build "examples/$file" $knobs --target "cuda -arch=$arch" --check-each --check-text --source 2>&1 >/dev/null); then
             passed=$((passed + 1))
         else
@@ -49,7 +51,7 @@ paged_attention.py:paged_decode B=1 H=4 D=32 pages=3 page=32
 paged_attention.py:varlen_prefill H=2 D=32 total=90 longest=64 block_M=64 block_N=32 threads=128
 grouped_gemm.py rows=70 N=50 K=48 G=3 block_M=64 block_N=64 block_K=32 num_stages=2 threads=128
 w4a16_gemm.py:w4a16_gemm M=20 N=64 K=256 num_stages=2
-w4a16_gemm.py:few_rows M=3 N=70 K=512 chunk=2
+w4a16_gemm.py:few_rows M=3 N=70 K=512 num_stages=3
 cumsum.py:cumsum_long M=2 N=512 each=64 threads=64
 cross_entropy.py M=3 N=1100 threads=32
 rotary.py tokens=3 H=2 D=32 threads=64
@@ -67,9 +69,11 @@ sparse_mla.py:backward tokens=2 N=80 D=128 R=64 topk=64
 sparse_mla.py:indexer M=5 N=70 H=32 block_N=64 threads=128
 histogram.py N=1000 bins=50 threads=64 blocks=3 each=4
 w4a16_gemm.py:w4a16_gemm M=20 N=64 K=256 num_stages=2 kind=mxfp4
-w4a16_gemm.py:few_rows M=3 N=70 K=512 chunk=2 kind=mxfp4
+w4a16_gemm.py:few_rows M=3 N=70 K=512 num_stages=3 kind=mxfp4
 fused_moe.py tokens=40 experts=3 width=104 hidden=72 block_M=64 block_N=64 block_K=32 num_stages=2 threads=128
 w4a8_gemm.py M=20 N=70 K=256 num_stages=2
+w4a16_gemm.py:few_rows M=9 N=70 K=512 splits=2 block_N=64
+w4a8_gemm.py M=9 N=70 K=512 splits=4 block_N=64
 gemm_fp8_scaled.py M=40 N=50 K=384 block_M=64 block_N=64 num_stages=2 threads=128
 nsa.py:selected S=40 H=8 groups=4 D=32 count=2 size=16
 nsa.py:decode B=1 N=64 H=8 groups=4 D=32 count=3 size=16

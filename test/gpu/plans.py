@@ -130,7 +130,7 @@ w4a16_gemm.py:w4a16_gemm
     sm_90a  copy W, W_s = bulk | copy S, S_s = bulk | copy A, A_s = tma | gemm B_l, A_s, C_l = wgmma by wgmma, m64n16k16 rs
 w4a16_gemm.py:few_rows
     sm_80   copy A, A_s = cp.async | gemm B_l, A_s, part = mma.sync by mma.m16n8k16.f32.f16.f16, A in registers
-    sm_90a  copy A, A_s = cp.async | gemm B_l, A_s, part = wgmma by wgmma, m64n16k16 rs
+    sm_90a  copy W, W_s = bulk | copy S, S_s = bulk | copy A, A_s = tma | gemm B_l, A_s, part = wgmma by wgmma, m64n16k16 rs
 w4a8_gemm.py
     sm_80   copy A, A_s = cp.async | gemm B_l, A_s, C_l = mma.sync by mma.m16n8k32.s32.s8.s8, A in registers
     sm_90a  copy W, W_s = bulk | copy A, A_s = tma | gemm B_l, A_s, C_l = wgmma by wgmma, m64n16k32 rs | copy C_s, C = tma
