@@ -262,6 +262,7 @@ typedef struct {
     bool archs;   /* it takes -arch=: a bundle has a part for each */
     bool stamps;  /* it takes -profile: its kernels write down when they do what */
     bool samples; /* tl_kernel_profile looks at its threads while they run */
+    bool device;  /* kernels are launched on a device: events, graphs, lines of the text; no worker threads */
 } tl_target_facts;
 #define TL_TARGET_FACTS_INIT {.size = sizeof(tl_target_facts)}
 /* Of a target; NULL: of the device here, or of a CPU. */

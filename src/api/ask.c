@@ -98,6 +98,7 @@ static void facts_work(void *arg)
     }
     const Runtime *rt = runtime_find(t->runtime);
     out->samples = rt->sample && !rt->emulator;
+    out->device = rt->open != NULL;
 }
 
 tl_status tl_target_ask(tl_context *c, const char *target, tl_target_facts *out)

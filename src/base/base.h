@@ -359,6 +359,7 @@ void json_copy(Json *j, const char *key, const JsonValue *v); /* what was read, 
 typedef enum {
     OPT_FLAG, OPT_TEXT, OPT_INT,
     OPT_COUNT, /* a whole number from 0 on */
+    OPT_MANY,  /* from 1 on */
     OPT_DOUBLE, OPT_LIST, OPT_MAYBE
 } OptKind;
 
@@ -378,6 +379,13 @@ typedef struct {
     int n;
 } OptList;
 
+/* What one option needs, and what it cannot stand beside: names parted by spaces. */
+typedef struct {
+    const char *option;
+    const char *needs; /* one of these; NULL: nothing */
+    const char *apart; /* none of these; NULL: any */
+} OptRule;
+
 typedef struct {
     const char *verb;    /* "run" */
     const char *usage;   /* "FILE[:FUNC] [NAME=VALUE …]" */
@@ -385,6 +393,9 @@ typedef struct {
     const char *detail;  /* paragraphs, an example */
     const Opt *opts;
     int nopt;
+    const OptRule *rules;
+    int nrule;
+    const void *start; /* options before the line is read; NULL: zeros */
     int (*run)(void *options, int nargs, const char **args);
     size_t options_size;
 } Verb;

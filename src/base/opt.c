@@ -16,6 +16,7 @@ typedef struct {
     Arena *arena;
     const Verb *verb;
     char *fields; /* the options struct */
+    bool *given;  /* by option */
     const char **why;
 } Parse;
 
@@ -81,6 +82,7 @@ static bool store(Parse *p, const Opt *o, const char *text)
 {
     void *field = p->fields + o->offset;
     char *end = NULL;
+    p->given[o - p->verb->opts] = true;
     errno = 0;
     switch (o->kind) {
     case OPT_FLAG:
@@ -91,11 +93,14 @@ static bool store(Parse *p, const Opt *o, const char *text)
         break;
     case OPT_INT:
     case OPT_COUNT:
+    case OPT_MANY:
         *(int64_t *)field = strtoll(text, &end, strncmp(text, "0x", 2) == 0 ? 16 : 10);
         if (!*text || *end || errno)
             return needs(p, o, "a whole number", text);
         if (o->kind == OPT_COUNT && *(int64_t *)field < 0)
             return needs(p, o, "a whole number from 0 on", text);
+        if (o->kind == OPT_MANY && *(int64_t *)field < 1)
+            return needs(p, o, "a whole number from 1 on", text);
         break;
     case OPT_DOUBLE:
         *(double *)field = strtod(text, &end);
@@ -144,7 +149,7 @@ static bool take_long(Parse *p, int argc, char **argv, int *i)
         *p->why = arena_printf(p->arena, "--%s takes no value", name);
         return false;
     }
-    *(bool *)(p->fields + o->offset) = on;
+    *(bool *)(p->fields + o->offset) = p->given[o - p->verb->opts] = on;
     return true;
 }
 
@@ -159,7 +164,7 @@ static bool take_letters(Parse *p, int argc, char **argv, int *i)
         }
         if (o->kind != OPT_FLAG)
             return take(p, o, s[1] ? s + 1 : NULL, argc, argv, i);
-        *(bool *)(p->fields + o->offset) = true;
+        *(bool *)(p->fields + o->offset) = p->given[o - p->verb->opts] = true;
     }
     return true;
 }
@@ -175,10 +180,41 @@ static bool asks_help(const Verb *v, const char *word)
            (strcmp(word, "-h") == 0 && !by_letter(v, 'h'));
 }
 
+/* The first name of the list that was given, or NULL. */
+static const char *given_of(const Parse *p, const char *list)
+{
+    while (list && *list) {
+        size_t n = strcspn(list, " ");
+        for (int i = 0; i < p->verb->nopt; i++) {
+            const char *name = p->verb->opts[i].name;
+            if (p->given[i] && strlen(name) == n && !memcmp(name, list, n))
+                return name;
+        }
+        list += n + (list[n] == ' ');
+    }
+    return NULL;
+}
+
+static bool stand_together(Parse *p)
+{
+    for (int i = 0; i < p->verb->nrule; i++) {
+        const OptRule *r = &p->verb->rules[i];
+        const char *other = given_of(p, r->apart);
+        if (!given_of(p, r->option) || (!other && (!r->needs || given_of(p, r->needs))))
+            continue;
+        *p->why = other ? arena_printf(p->arena, "--%s and --%s cannot stand together",
+                                       r->option, other)
+                        : arena_printf(p->arena, "--%s needs --%.*s", r->option,
+                                       (int)strcspn(r->needs, " "), r->needs);
+        return false;
+    }
+    return true;
+}
+
 bool opt_parse(Arena *a, const Verb *v, int argc, char **argv, void *options, const char ***args,
                int *nargs, const char **why)
 {
-    Parse p = {a, v, options, why};
+    Parse p = {a, v, options, NEWN(a, bool, v->nopt + 1), why};
     TextVec rest = {0};
     bool ended = false;
     *why = NULL;
@@ -200,7 +236,7 @@ bool opt_parse(Arena *a, const Verb *v, int argc, char **argv, void *options, co
     }
     *args = rest.at;
     *nargs = rest.n;
-    return true;
+    return stand_together(&p);
 }
 
 /* ---- help ------------------------------------------------------------------------------------ */

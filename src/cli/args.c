@@ -135,6 +135,9 @@ static int take_all_given(Job *j, tl_kernel *k, const tl_tensor *given, int ngiv
             return fail_text(EXIT_USER, "'%s' has no tensor called '%s'", tl_kernel_name(k),
                              given[g].name);
         tl_param p = tl_kernel_param(k, found);
+        if (p.is_output)
+            return fail_text(EXIT_USER, "--in %s: the kernel makes '%s', and reads nothing of it",
+                             p.name, p.name);
         int code = take_given(a, found, &p, &given[g]);
         if (code != EXIT_OK)
             return code;

@@ -4,7 +4,7 @@
 #include <time.h>
 #include "cli/cli.h"
 
-enum { WARMUP = 10, REPS = 50, ROUND = 5 };
+enum { ROUND = 5 };
 
 typedef struct {
     CommonOptions common;
@@ -22,7 +22,7 @@ static const Opt opts[] = {
     {"seed", 's', OPT_INT, "N", "of the inputs that are not given; 0",
      offsetof(BenchOptions, seed)},
     {"warmup", 0, OPT_COUNT, "N", "runs before timing; 10", offsetof(BenchOptions, warmup)},
-    {"reps", 0, OPT_COUNT, "N", "timed runs; 50", offsetof(BenchOptions, reps)},
+    {"reps", 0, OPT_MANY, "N", "timed runs; 50", offsetof(BenchOptions, reps)},
     {"peer", 'p', OPT_TEXT, "NAME", "openblas, blis or onednn: time it in turn and print the ratio",
      offsetof(BenchOptions, peer)},
     {"save", 0, OPT_TEXT, "FILE", "keep the result as a baseline", offsetof(BenchOptions, save)},
@@ -40,6 +40,13 @@ static const Opt opts[] = {
     {"json", 0, OPT_FLAG, NULL, "print the result as one line of JSON, and nothing else",
      offsetof(BenchOptions, json)},
 };
+
+static const OptRule rules[] = {
+    {"strict", NULL, "events warm flush"},
+    {"warm", NULL, "flush"},
+};
+
+static const BenchOptions unsaid = {.warmup = 10, .reps = 50};
 
 /* ---- the GEMM a peer can do ------------------------------------------------------------------ */
 
@@ -143,13 +150,12 @@ static tl_status time_side(Contest *c, bool peer, int64_t warmup, int64_t n, dou
 /* Ours and the peer's runs alternate in short rounds, so that both see the same machine. */
 static int time_runs(Contest *c, const BenchOptions *o, Result *r)
 {
-    int64_t warmup = o->warmup > 0 ? o->warmup : WARMUP, reps = o->reps > 0 ? o->reps : REPS;
-    int64_t step = c->peer ? ROUND : reps;
+    int64_t reps = o->reps, step = c->peer ? ROUND : reps;
     double *ours = NEWN(c->j->arena, double, reps), *theirs = NEWN(c->j->arena, double, reps);
     tl_status s = TL_OK;
 
     for (int64_t i = 0; i < reps && s == TL_OK; i += step) {
-        int64_t n = MIN(step, reps - i), first = i == 0 ? warmup : 1;
+        int64_t n = MIN(step, reps - i), first = i == 0 ? o->warmup : 1;
         s = time_side(c, false, first, n, ours + i);
         if (c->peer && s == TL_OK)
             s = time_side(c, true, first, n, theirs + i);
@@ -312,8 +318,11 @@ static int run(void *options, int nargs, const char **args)
     BenchOptions *o = options;
     tl_options t = {0};
     Task task;
+    const char *word = o->events ? "events" : o->warm ? "warm" : o->flush ? "flush" : NULL;
     int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
 
+    if (code == EXIT_OK)
+        code = check_device(&task.job, o->common.target, word, true);
     if (code == EXIT_OK)
         code = task_fill(&task, o->seed);
     if (code == EXIT_OK)
@@ -338,6 +347,9 @@ const Verb verb_bench = {
         "    tl bench gemm.py --save before.txt   …   tl bench gemm.py --against before.txt\n",
     .opts = opts,
     .nopt = COUNT(opts),
+    .rules = rules,
+    .nrule = COUNT(rules),
+    .start = &unsaid,
     .run = run,
     .options_size = sizeof(BenchOptions),
 };

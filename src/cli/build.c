@@ -58,6 +58,10 @@ static void print_texts(const BuildOptions *o, tl_kernel *k)
         fputs(tl_kernel_text(k, TL_TEXT_TIME), stdout);
 }
 
+static const OptRule rules[] = {
+    {"stop-after", NULL, "source output"},
+};
+
 /* ---- bundles: a kernel for each variant and architecture ------------------------------------- */
 
 enum { PARTS_MOST = 64 };
@@ -278,6 +282,8 @@ const Verb verb_build = {
         "    tl build gemm.py --target 'cuda -arch=sm_90a' --check-each --check-text --source\n",
     .opts = opts,
     .nopt = COUNT(opts),
+    .rules = rules,
+    .nrule = COUNT(rules),
     .run = run,
     .options_size = sizeof(BuildOptions),
 };

@@ -55,10 +55,13 @@ static int why(const CacheOptions *o, int nargs, const char **args)
 
 static int run(void *options, int nargs, const char **args)
 {
+    static const CacheOptions none;
     const char *word = nargs > 0 ? args[0] : "ls";
 
     if (!strcmp(word, "why"))
         return why(options, nargs - 1, args + 1);
+    if (memcmp(options, &none, sizeof none))
+        return fail_text(EXIT_USAGE, "options are for tl cache why");
     tl_context *c = tl_open();
     if (!c)
         return fail_text(EXIT_MACHINE, "out of memory");

@@ -38,7 +38,7 @@ typedef struct {
 #define COMMON_OPTS(type, field)                                                                   \
     {"target", 't', OPT_TEXT, "T", "cpu, cpu -mcpu=x86-64-v3, …; the best one here if not given", \
      offsetof(type, field.target)},                                                                \
-        {"threads", 0, OPT_COUNT, "N", "worker threads; all cores by default",                     \
+        {"threads", 0, OPT_MANY,  "N", "worker threads; all cores by default",                     \
          offsetof(type, field.threads)},                                                           \
         {"config", 'c', OPT_LIST, "NAME=VALUE", "a pass config: tl explain pass_configs",         \
          offsetof(type, field.configs)},                                                           \
@@ -58,6 +58,9 @@ typedef struct {
 
 int job_open(Job *j, int nargs, const char **args); /* EXIT_OK, or what to end with */
 void job_close(Job *j);
+/* An error where `option` is for kernels of a device (wanted), or for others, and the target is
+ * not so. */
+int check_device(Job *j, const char *target, const char *option, bool wanted);
 /* Compile; warnings and errors go to stderr.  `o` has what the verb wants beside the common part.
  */
 int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k);

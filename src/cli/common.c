@@ -60,6 +60,8 @@ int verb_call(Arena *a, const Verb *v, int argc, char **argv)
     const char **args, *why;
     int nargs;
 
+    if (v->start)
+        memcpy(options, v->start, v->options_size);
     if (!opt_parse(a, v, argc, argv, options, &args, &nargs, &why)) {
         if (!why)
             return verb_help(a, v);
@@ -172,8 +174,24 @@ static void take_configs(Job *j, const OptList *list, tl_options *o)
     o->nconfig = list->n;
 }
 
+int check_device(Job *j, const char *target, const char *option, bool wanted)
+{
+    tl_target_facts facts = TL_TARGET_FACTS_INIT;
+
+    if (!option || tl_target_ask(j->ctx, target, &facts) != TL_OK || facts.device == wanted)
+        return EXIT_OK; /* of a target that is none the compiler tells */
+    return fail_text(EXIT_USAGE, "--%s is for %s; the target is '%s'", option,
+                     wanted ? "kernels that a device runs" : "kernels that worker threads run",
+                     facts.name);
+}
+
 int job_compile(Job *j, const CommonOptions *c, tl_options *o, tl_kernel **k)
 {
+    int code = check_device(j, c->target, c->line_info ? "line-info" : NULL, true);
+    if (code == EXIT_OK)
+        code = check_device(j, c->target, c->threads ? "threads" : NULL, false);
+    if (code != EXIT_OK)
+        return code;
     o->size = sizeof *o;
     o->target = c->target;
     o->func = j->func;

@@ -22,6 +22,13 @@ static const Opt opts[] = {
      offsetof(DumpOptions, list)},
 };
 
+static const OptRule rules[] = {
+    {"passes", NULL, "list after source plans header tiles"},
+    {"list", NULL, "after source plans header tiles"},
+    {"after", NULL, "source plans header tiles"},
+    {"tiles", NULL, "source plans header"},
+};
+
 int list_passes(void)
 {
     tl_context *c = tl_open();
@@ -90,6 +97,8 @@ const Verb verb_dump = {
               "    tl dump gemm.py --plans --source\n",
     .opts = opts,
     .nopt = COUNT(opts),
+    .rules = rules,
+    .nrule = COUNT(rules),
     .run = run,
     .options_size = sizeof(DumpOptions),
 };

@@ -32,6 +32,11 @@ static const Opt opts[] = {
      offsetof(ProfileOptions, csv)},
 };
 
+static const OptRule rules[] = {
+    {"ncu", NULL, "sim ncu-csv json svg against in seed config threads no-cache"},
+    {"ncu-csv", NULL, "sim json svg against in seed config threads no-cache"},
+};
+
 static double middle(double *x, int n)
 {
     for (int i = 1; i < n; i++)
@@ -306,6 +311,8 @@ const Verb verb_profile = {
         "what they wait for.  By hand: ncu --set full tl run --line-info --target cuda gemm.py …\n",
     .opts = opts,
     .nopt = COUNT(opts),
+    .rules = rules,
+    .nrule = COUNT(rules),
     .run = run,
     .options_size = sizeof(ProfileOptions),
 };

@@ -24,10 +24,17 @@ static const Opt opts[] = {
     {"text", 0, OPT_FLAG, NULL,
      "for a GPU: compile the emitted text for the host and run it thread by thread",
      offsetof(RunOptions, text)},
-    {"schedules", 0, OPT_COUNT, "N", "with --sim: in N orders of threads and copies; 1",
+    {"schedules", 0, OPT_MANY, "N", "with --sim: in N orders of threads and copies; 1",
      offsetof(RunOptions, schedules)},
     {"sim-stats", 0, OPT_FLAG, NULL,
      "with --sim: bank conflicts and memory sectors by source line", offsetof(RunOptions, stats)},
+};
+
+static const OptRule rules[] = {
+    {"schedules", "sim", NULL},
+    {"sim-stats", "sim", NULL},
+    {"text", NULL, "sim"},
+    {"source", NULL, "sim"}, /* which runs the lowered kernel, not its text */
 };
 
 static void print_shape(const tl_tensor *t)
@@ -153,6 +160,8 @@ const Verb verb_run = {
         "bfloat16 and float8 arrays are .npy files of unsigned integers of the same width.\n",
     .opts = opts,
     .nopt = COUNT(opts),
+    .rules = rules,
+    .nrule = COUNT(rules),
     .run = run,
     .options_size = sizeof(RunOptions),
 };

@@ -37,8 +37,14 @@ static const Opt opts[] = {
      offsetof(VerifyOptions, strict)},
     {"json", 0, OPT_FLAG, NULL, "print the result as one line of JSON",
      offsetof(VerifyOptions, json)},
-    {"schedules", 0, OPT_COUNT, "N", "with --sim: in N orders of threads and copies; 1",
+    {"schedules", 0, OPT_MANY, "N", "with --sim: in N orders of threads and copies; 1",
      offsetof(VerifyOptions, schedules)},
+};
+
+static const OptRule rules[] = {
+    {"schedules", "sim", NULL},
+    {"tol", NULL, "strict"},
+    {"source", NULL, "sim"}, /* which runs the lowered kernel, not its text */
 };
 
 typedef struct {
@@ -283,6 +289,8 @@ const Verb verb_verify = {
         "step; integers exact.  Rounding to a narrower type on the way widens it to that type's.\n",
     .opts = opts,
     .nopt = COUNT(opts),
+    .rules = rules,
+    .nrule = COUNT(rules),
     .run = run,
     .options_size = sizeof(VerifyOptions),
 };

@@ -20,9 +20,9 @@ typedef struct {
 } WarmOptions;
 
 static const Opt opts[] = {
-    {"jobs", 'j', OPT_COUNT, "N", "so many at a time; all cores by default",
+    {"jobs", 'j', OPT_MANY, "N", "so many at a time; all cores by default",
      offsetof(WarmOptions, jobs)},
-    {"limit", 0, OPT_COUNT, "SECONDS", "for one kernel; 600 by default",
+    {"limit", 0, OPT_MANY, "SECONDS", "for one kernel; 600 by default",
      offsetof(WarmOptions, limit)},
     {"target", 't', OPT_TEXT, "T", "of the lines that name none", offsetof(WarmOptions, target)},
     {"json", 0, OPT_FLAG, NULL, "print the report as JSON",

@@ -52,6 +52,18 @@ check help_of_nothing 2 "no verb 'nosuch'" "$TL" help nosuch
 for file in $("$TL" --help | grep -oE 'examples/[a-z_/]*\.py'); do
     check "help_names_$file" 0 '' test -f "$here/../../$file"
 done
+check schedules_alone 2 'schedules needs --sim' "$TL" run "$here/gemm.py" --schedules 3
+check no_schedules 2 'from 1 on' "$TL" run "$here/gemm.py" --sim --schedules 0
+check stats_alone 2 'sim-stats needs --sim' "$TL" run "$here/gemm.py" --sim-stats
+check source_in_simulator 2 'source and --sim cannot' "$TL" run "$here/gemm.py" --sim --source "$here/gemm.py"
+check lines_of_a_cpu 2 'line-info is for kernels that a device runs' "$TL" run "$here/gemm.py" --target cpu --line-info
+check events_of_a_cpu 2 'events is for kernels that a device runs' "$TL" bench "$here/gemm.py" --target cpu --events --no-roof
+check threads_of_a_gpu 2 'threads is for kernels that worker threads run' "$TL" run "$here/gemm.py" --threads 2 --sim --target 'cuda -arch=sm_80'
+check tolerance_twice 2 'tol and --strict cannot' "$TL" verify "$here/gemm.py" --tol 1 --strict
+check no_warm_up 0 TFLOPS "$TL" bench "$here/gemm.py" --target cpu --warmup 0 --reps 1 --no-roof
+check no_runs 2 'from 1 on' "$TL" bench "$here/gemm.py" --reps 0
+check two_dumps 2 'after and --source cannot' "$TL" dump "$here/gemm.py" --after plan_layouts --source
+check cache_of_a_target 2 'options are for tl cache why' "$TL" cache ls --target cpu
 check arch_of_one 0 'tma, a box' "$TL" build "$here/gemm.py" --target cuda --arch sm_90a --plans
 check arch_of_two 2 'arch with several is for a bundle; name its folder with -o' "$TL" build "$here/gemm.py" --target cuda --arch sm_80,sm_90a --plans
 check arch_twice 2 'both name an architecture' "$TL" build "$here/gemm.py" --target 'cuda -arch=sm_80' --arch sm_90a -o "$work/twice"
@@ -155,7 +167,7 @@ check npy_other_float 1 'argument-dtype' "$TL" run floats.py dtype=uint8 --in A=
 # What cannot be: the reason is said, and nothing is read without an end.
 check bundle_nowhere 3 'cannot create /proc/nowhere: No such' "$TL" build "$here/add.py" -o /proc/nowhere
 check endless_file 3 'cannot read /dev/zero: File too large' "$TL" build /dev/zero
-check less_than_none 2 'needs a whole number from 0 on' "$TL" verify "$here/add.py" --schedules -1
+check less_than_none 2 'needs a whole number from 1 on' "$TL" verify "$here/add.py" --schedules -1
 
 # CC with words of its own; a compiler that leaves something else is not said to have refused: [compiled-kernel]
 check cc_with_words 0 '^C ' env CC="cc -O1" "$TL" run "$here/add.py" --no-cache

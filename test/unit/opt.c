@@ -111,6 +111,25 @@ TEST(a_value_may_be_left_out)
     CHECK_HAS(text.s, "[=\\fIPASS\\fR]");
 }
 
+TEST(what_stands_together)
+{
+    static const OptRule rules[] = {{"seconds", "time keep", NULL}, {"output", NULL, "define target"}};
+    Verb v = verb;
+    char *alone[] = {"--seconds", "1"}, *both[] = {"-k", "--seconds", "1"};
+    char *apart[] = {"-o", "x", "-Da=1"}, *off[] = {"--no-time", "--seconds", "1"};
+
+    v.rules = rules;
+    v.nrule = COUNT(rules);
+    a = arena_new();
+    CHECK(!opt_parse(a, &v, COUNT(alone), alone, &o, &args, &nargs, &why));
+    CHECK_TEXT(why, "--seconds needs --time");
+    CHECK(!opt_parse(a, &v, COUNT(off), off, &o, &args, &nargs, &why));
+    CHECK(opt_parse(a, &v, COUNT(both), both, &o, &args, &nargs, &why));
+    CHECK(!opt_parse(a, &v, COUNT(apart), apart, &o, &args, &nargs, &why));
+    CHECK_TEXT(why, "--output and --define cannot stand together");
+    CHECK(opt_parse(a, &v, 2, apart, &o, &args, &nargs, &why));
+}
+
 TEST(arguments_mix_with_options)
 {
     CHECK(PARSE("k.py", "--time", "M=4", "-", "-1", "--", "--threads", "-x"));
