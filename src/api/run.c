@@ -734,6 +734,9 @@ static void compare_work(void *arg)
                       "[argument-shape]");
     if (n > 0 && (!q->got->data || !q->want->data))
         recover_throw(STATUS_USER, "a tensor to compare has no memory [argument-null]");
+    if (!(q->atol >= 0 && q->rtol >= 0))
+        recover_throw(STATUS_USER, "a tolerance is a number from 0 on, not %g [argument-range]",
+                      q->atol >= 0 ? q->rtol : q->atol);
     compare_arrays(t, q->got->data, q->want->data, n, q->atol, q->rtol, &d);
     *q->out = (tl_difference){d.max_abs, d.max_rel, d.nwrong, n, d.first_wrong};
 }

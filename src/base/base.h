@@ -360,7 +360,8 @@ typedef enum {
     OPT_FLAG, OPT_TEXT, OPT_INT,
     OPT_COUNT, /* a whole number from 0 on */
     OPT_MANY,  /* from 1 on */
-    OPT_DOUBLE, OPT_LIST, OPT_MAYBE
+    OPT_DOUBLE, /* from 0 on */
+    OPT_LIST, OPT_MAYBE
 } OptKind;
 
 typedef struct {

@@ -5,6 +5,7 @@
  * Options and positional arguments mix freely.  "-" and negative numbers are positional. */
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include "base/base.h"
 
@@ -104,8 +105,8 @@ static bool store(Parse *p, const Opt *o, const char *text)
         break;
     case OPT_DOUBLE:
         *(double *)field = strtod(text, &end);
-        if (!*text || *end)
-            return needs(p, o, "a number", text);
+        if (!*text || *end || !(*(double *)field >= 0 && *(double *)field < INFINITY))
+            return needs(p, o, "a number from 0 on", text);
         break;
     case OPT_LIST:
         list_add(p, field, text);

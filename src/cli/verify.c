@@ -47,6 +47,8 @@ static const OptRule rules[] = {
     {"source", NULL, "sim"}, /* which runs the lowered kernel, not its text */
 };
 
+static const VerifyOptions unsaid = {.tol = -1};
+
 typedef struct {
     double max_abs;
     int64_t nwrong;
@@ -65,7 +67,7 @@ static double strict_error(const char *dtype)
 static int compare_tensor(Job *j, const VerifyOptions *o, tl_kernel *k, const tl_tensor *got,
                           const tl_tensor *want, const char *with, Verdict *v)
 {
-    double tol = o->tol > 0 ? o->tol : tl_kernel_tolerance(k, want->dtype);
+    double tol = o->tol >= 0 ? o->tol : tl_kernel_tolerance(k, want->dtype);
     double rms = tensor_rms(want), strict = o->strict ? strict_error(want->dtype) : 0;
     tl_difference d;
     if (strict > 0)
@@ -291,6 +293,7 @@ const Verb verb_verify = {
     .nopt = COUNT(opts),
     .rules = rules,
     .nrule = COUNT(rules),
+    .start = &unsaid,
     .run = run,
     .options_size = sizeof(VerifyOptions),
 };

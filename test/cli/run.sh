@@ -59,6 +59,9 @@ check source_in_simulator 2 'source and --sim cannot' "$TL" run "$here/gemm.py" 
 check lines_of_a_cpu 2 'line-info is for kernels that a device runs' "$TL" run "$here/gemm.py" --target cpu --line-info
 check events_of_a_cpu 2 'events is for kernels that a device runs' "$TL" bench "$here/gemm.py" --target cpu --events --no-roof
 check threads_of_a_gpu 2 'threads is for kernels that worker threads run' "$TL" run "$here/gemm.py" --threads 2 --sim --target 'cuda -arch=sm_80'
+check tolerance_none 1 'VERIFY: FAIL' "$TL" verify "$here/gemm.py" --target cpu --tol 0
+check tolerance_nan 2 'from 0 on' "$TL" verify "$here/gemm.py" --tol nan
+check tolerance_below 2 'from 0 on' "$TL" verify "$here/gemm.py" --tol -1
 check tolerance_twice 2 'tol and --strict cannot' "$TL" verify "$here/gemm.py" --tol 1 --strict
 check no_warm_up 0 TFLOPS "$TL" bench "$here/gemm.py" --target cpu --warmup 0 --reps 1 --no-roof
 check no_runs 2 'from 1 on' "$TL" bench "$here/gemm.py" --reps 0

@@ -1,4 +1,5 @@
 /* api.c -- the public functions: from text to results, faults with a status and a text. */
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -263,6 +264,8 @@ TEST(run_and_reference_agree)
     tl_tensor out = args[2];
     args[2].data = want;
     CHECK_INT(tl_kernel_reference(k, args, 3), TL_OK);
+    CHECK_INT(tl_compare(c, &out, &args[2], NAN, 1e-4, &d), TL_EUSER);
+    CHECK_INT(tl_compare(c, &out, &args[2], 1e-4, -1, &d), TL_EUSER);
     CHECK_INT(tl_compare(c, &out, &args[2], 1e-4, 1e-4, &d), TL_OK);
     CHECK_INT(d.nwrong, 0);
     CHECK_INT(d.nelem, 512);

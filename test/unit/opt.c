@@ -157,7 +157,7 @@ TEST(mistakes_are_explained)
     CHECK(!PARSE("--threads=99999999999999999999"));
     CHECK(!PARSE("--threads="));
     CHECK(!PARSE("--seconds", "1s"));
-    CHECK_TEXT(why, "--seconds needs a number, not '1s'");
+    CHECK_TEXT(why, "--seconds needs a number from 0 on, not '1s'");
 }
 
 TEST(help_is_asked_for)
