@@ -330,6 +330,19 @@ static void emit(Build *b, const Request *r)
         diag_throw(&b->diag);
 }
 
+/* However an emitter ends, the simulator runs what was lowered, not what was made of it for a
+ * language: a choice that reads both of its sides, say, would be a race there. */
+static void keep_bodies(const Func *f, const Stmt **body, bool put_back)
+{
+    for (int i = 0; i < f->kernels.n; i++) {
+        Kernel *k = f->kernels.at[i];
+        if (put_back)
+            k->body = body[i];
+        else
+            body[i] = k->body;
+    }
+}
+
 /* The simulator needs no text: what a target cannot say in its language is no error there. */
 static void emit_if_it_can(Build *b, const Request *r)
 {
@@ -364,7 +377,10 @@ void compile(Build *b, const Request *r)
         return;
 
     start = now_seconds();
+    const Stmt **lowered = NEWN(b->arena, const Stmt *, b->func->kernels.n + 1);
+    keep_bodies(b->func, lowered, false);
     (runtime_find(r->spec.runtime)->simulates ? emit_if_it_can : emit)(b, r);
+    keep_bodies(b->func, lowered, true);
     b->emit_seconds = now_seconds() - start;
 }
 

@@ -1,6 +1,6 @@
 # Half of the block fetches rows by index; who has a row says in shared memory whether it is there.  Those flags
 # are written and read by threads of one warp, which wait for each other alone.
-# verify: :rows --template=data-race
+# verify: :rows
 # verify: :rows last=100
 # verify: :crossed
 import tilelang

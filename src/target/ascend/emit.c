@@ -809,7 +809,6 @@ static void check_cores(Ascend *a, const NodeVec *program)
 static void emit_kernel(Ascend *a, Kernel *k)
 {
     Emit *e = &a->e;
-    const Stmt *lowered = k->body;
     Var *size[3] = {NULL};
     Str *out = e->out;
 
@@ -872,7 +871,6 @@ static void emit_kernel(Ascend *a, Kernel *k)
     e->indent = 0;
     e->out = out;
     emit_line(e, "}\n");
-    k->body = lowered; /* the simulator runs what was not legalised */
     k->threads[0] = cores == (CUBE | VECTOR) ? 2 : 1;
     k->threads[1] = k->threads[2] = 1;
 }

@@ -293,7 +293,6 @@ static void emit_kernel(Metal *m, Kernel *k)
 {
     Cuda *c = &m->c;
     Emit *e = &c->e;
-    const Stmt *lowered = k->body;
     Str *out = e->out, body;
     int first = m->nassert;
 
@@ -313,7 +312,6 @@ static void emit_kernel(Metal *m, Kernel *k)
     check_arguments(e, k, k->launch.args.n + (m->nassert > first)); /* with the flag */
     emit_head(e, k, m->nassert > first);
     str_putn(out, body.s, body.n);
-    k->body = lowered; /* the simulator runs what was not legalised */
 }
 /* Words of MSL and of its library that C does not have. */
 static const char *const words[] = {

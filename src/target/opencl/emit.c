@@ -286,7 +286,6 @@ static void emit_body_of(Cl *c, Kernel *k, bool words)
 static void emit_kernel(Cl *c, Kernel *k)
 {
     Emit *e = &c->e;
-    const Stmt *lowered = k->body;
     Str *out = e->out, body;
 
     e->k = k;
@@ -304,7 +303,6 @@ static void emit_kernel(Cl *c, Kernel *k)
     e->out = out;
     emit_head(c, k, c->nassert > c->first);
     str_putn(out, body.s, body.n);
-    k->body = lowered; /* the simulator runs what was not legalised */
 }
 
 /* ---- texts ----------------------------------------------------------------------------------- */

@@ -163,7 +163,6 @@ static void emit_head(Emit *e, Kernel *k)
 static void emit_kernel(Emit *e, Uses *u, Kernel *k)
 {
     static const char axis[] = "xyz";
-    const Stmt *lowered = k->body;
 
     e->k = k;
     legalise(e);
@@ -187,7 +186,6 @@ static void emit_kernel(Emit *e, Uses *u, Kernel *k)
     emit_stmt(e, k->body);
     e->indent = 0;
     emit_line(e, "}\n");
-    k->body = lowered; /* the simulator calls it a race to read what is then left aside */
 }
 
 /* Functions that the printer calls, as C has them: small numbers, divisions, atomics. */

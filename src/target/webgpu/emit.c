@@ -453,7 +453,6 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
                                                 device_webgpu_warp_wgsl,
                                                 device_webgpu_print_wgsl, NULL};
     Arena *a = f->ir->arena;
-    const Stmt **lowered = NEWN(a, const Stmt *, f->kernels.n + 1);
     Str body;
     Wgsl w = {.e = {.func = f, .ir = f->ir, .spec = spec, .say = &dialect, .out = &body,
                     .arena = a, .names = names_of(a)},
@@ -474,15 +473,12 @@ void webgpu_emit(Func *f, const TargetSpec *spec, Str *out)
         name_reserve(w.e.names, taken[i]);
     for (int i = 0; i < f->kernels.n; i++)
         wgsl_see_halves(&w, f->kernels.at[i]);
-    for (int i = 0; i < f->kernels.n; i++) {
-        lowered[i] = f->kernels.at[i]->body;
+    for (int i = 0; i < f->kernels.n; i++)
         prepare(&w, f->kernels.at[i], &w.uses[i]);
-    }
     wgsl_place_tensors(&w);
     for (int i = 0; i < f->kernels.n; i++) {
         wgsl_agree(&w, f->kernels.at[i], &w.uses[i]);
         emit_kernel(&w, f->kernels.at[i], &w.uses[i]);
-        f->kernels.at[i]->body = lowered[i]; /* the simulator runs what was not legalised */
     }
     str_printf(out, "// %s, made by tilelang for %s\n%s", f->name, spec->text,
                spec->half_type && strstr(body.s, "f16") ? "enable f16;\n" : "");
