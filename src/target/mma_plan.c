@@ -215,10 +215,11 @@ int64_t mma_pack_asked(const Stmt *t)
 }
 
 /* k_pack: as many steps of k as the tile has whole groups of. */
-static void pack_steps(const Stmt *t, MmaPlan *p)
+static void pack_steps(const Kernel *k, const Stmt *t, MmaPlan *p)
 {
     int64_t pack = mma_pack_asked(t);
-    bool can = !p->a_in_registers && !p->thrice && pack > 0 && p->K % (p->k * pack) == 0;
+    bool can = machine_has(k->machine, HAS_PACKED_K) && !p->a_in_registers && !p->thrice &&
+               pack > 0 && p->K % (p->k * pack) == 0;
 
     p->pack = can ? (int)pack : 1;
 }
@@ -326,7 +327,7 @@ bool mma_plan(Kernel *k, ThreadGroup who, const Stmt *t, MmaPlan *p, const char 
     p->a_in_registers = r[A].buf->scope == MEM_FRAGMENT && !trans_a && region_is_whole(&r[A]) &&
                         p->M % p->m == 0 && p->K % p->k == 0 && !has_copies(p->mma);
     share_warps(k, t, p, nwarp);
-    pack_steps(t, p);
+    pack_steps(k, t, p);
     spread_tiles(k, t, p);
     p->cut_m = p->part_m * p->warps_m != p->M;
     p->cut_n = p->part_n * p->warps_n != p->N;
