@@ -44,7 +44,6 @@ static const Opt opts[] = {
 static const OptRule rules[] = {
     {"schedules", "sim", NULL},
     {"tol", NULL, "strict"},
-    {"source", NULL, "sim"}, /* which runs the lowered kernel, not its text */
 };
 
 static const VerifyOptions unsaid = {.tol = -1};
@@ -259,8 +258,11 @@ static int run(void *options, int nargs, const char **args)
     VerifyOptions *o = options;
     tl_options t = {.no_build = o->sim || o->text};
     Task task;
-    int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
 
+    if (o->common.source && o->sim && !o->text) /* it runs the lowered kernel, not its text */
+        return fail_text(EXIT_USAGE, "--source and --sim cannot stand together without --text");
+
+    int code = task_open(&task, nargs, args, &o->common, &o->in, &t);
     if (code == EXIT_OK)
         code = task_fill(&task, o->seed);
     if (code == EXIT_OK)

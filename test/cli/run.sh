@@ -56,6 +56,7 @@ check schedules_alone 2 'schedules needs --sim' "$TL" run "$here/gemm.py" --sche
 check no_schedules 2 'from 1 on' "$TL" run "$here/gemm.py" --sim --schedules 0
 check stats_alone 2 'sim-stats needs --sim' "$TL" run "$here/gemm.py" --sim-stats
 check source_in_simulator 2 'source and --sim cannot' "$TL" run "$here/gemm.py" --sim --source "$here/gemm.py"
+check source_verified_in_simulator 2 'source and --sim cannot stand together without --text' "$TL" verify "$here/gemm.py" --sim --source "$here/gemm.py"
 check lines_of_a_cpu 2 'line-info is for kernels that a device runs' "$TL" run "$here/gemm.py" --target cpu --line-info
 check events_of_a_cpu 2 'events is for kernels that a device runs' "$TL" bench "$here/gemm.py" --target cpu --events --no-roof
 check threads_of_a_gpu 2 'threads is for kernels that worker threads run' "$TL" run "$here/gemm.py" --threads 2 --sim --target 'cuda -arch=sm_80'
