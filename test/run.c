@@ -145,7 +145,8 @@ void case_open(Arena *a, Job *j, const char *path, const char *args)
 
 tl_kernel *case_compile(Job *j, tl_options *o, const char *target)
 {
-    CommonOptions common = {.target = target, .quiet = true, .threads = 3};
+    bool device = target && strncmp(target, "cpu", 3) != 0;
+    CommonOptions common = {.target = target, .quiet = true, .threads = device ? 0 : 3};
     tl_kernel *k = NULL;
 
     CHECK_INT(job_compile(j, &common, o, &k), EXIT_OK);
