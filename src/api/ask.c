@@ -51,13 +51,10 @@ static void targets_work(void *arg)
         put_target(target_table[i], &q->out);
     if (!target_parse(q->c->answer, "auto", &here, &why))
         recover_throw(STATUS_TARGET, "%s", why);
-    str_printf(
-        &q->out,
-        "\nhere: %s, %d-byte vectors%s%s%s%s%s, %d cores, L1 %lld KiB, L2 %lld KiB, L3 %lld KiB\n",
-        here.text, here.vector_bytes, here.has_vnni ? ", vnni" : "", here.has_bf16 ? ", bf16" : "",
-        here.has_amx ? ", amx" : "", here.has_sdot ? ", sdot" : "", here.has_mmla ? ", mmla" : "",
-        cpu_count(), (long long)here.l1_bytes >> 10,
-        (long long)here.l2_bytes >> 10, (long long)here.l3_bytes >> 10);
+    str_printf(&q->out, "\nhere: %s", here.text);
+    if (here.target->tell)
+        here.target->tell(&here, &q->out);
+    str_putc(&q->out, '\n');
     Compiler cc = {0};
     if (compiler_find(q->c->answer, &cc, &why) == STATUS_OK)
         str_printf(&q->out, "compiler: %s (%s)\n", cc.path, cc.version);

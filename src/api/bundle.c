@@ -215,9 +215,9 @@ static void put_build_lines(Bundle *b, Str *out)
     for (int i = 0; i < b->npart && b->parts[i].host->levels; i++)
         str_printf(
             out,
-            " *   cc -O3 -march=%s -ffp-contract=fast -fno-math-errno -fno-strict-aliasing \\\n"
+            " *   cc -O3 %s -ffp-contract=fast -fno-math-errno -fno-strict-aliasing \\\n"
             " *      -fopenmp-simd -fPIC -c %s.c\n",
-            b->parts[i].own.spec->arch, b->parts[i].own.stem);
+            b->parts[i].own.spec->cc_words, b->parts[i].own.stem);
     str_printf(out, " *   cc -std=c11 -O2 -fPIC -shared -o lib%s.so %s.c", name, name);
     for (int i = 0; i < b->npart && b->parts[i].host->levels; i++)
         str_printf(out, " %s.o", b->parts[i].own.stem);

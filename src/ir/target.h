@@ -44,6 +44,8 @@ struct Target {
     const char *(*read_model)(Arena *a, const char *word, TargetSpec *s);
     /* What its machine takes from the spec once all words were read; NULL: nothing. */
     void (*settle)(TargetSpec *s);
+    /* What `tl targets` says of the machine at hand; NULL: nothing. */
+    void (*tell)(const TargetSpec *s, Str *out);
     /* The target that a word alone may mean; NULL: not one of these. */
     const char *(*suggest)(Arena *a, const char *word);
     const Mech *const *mechs; /* best first, NULL at the end; NULL: the neutral ones alone */

@@ -146,10 +146,7 @@ const char *const *compiler_flags(Arena *a, const Compiler *c, const TargetSpec 
     *n = 0;
     for (int i = 0; i < COUNT(common_flags); i++)
         f[(*n)++] = common_flags[i];
-    *n = split_words(a, spec->march ? spec->march : arena_printf(a, "-march=%s", spec->arch), f, *n,
-                     FLAGS_MOST);
-    if (spec->vector_bytes == 64 && !spec->is_arm)
-        f[(*n)++] = "-mprefer-vector-width=512";
+    *n = split_words(a, spec->cc_words, f, *n, FLAGS_MOST);
     (void)c;
     int own = *n;
     *n = split_words(a, extra, f, *n, FLAGS_MOST - COUNT(kept_flags));

@@ -23,12 +23,8 @@ struct TargetSpec {
     bool profile;        /* -profile: kernels write down when they do what */
     bool own_halves;     /* float16 is converted by the device's own instructions */
     bool half_type;      /* float16 lies in memory as a type of the language */
-    int vector_bytes;    /* 64 AVX-512, 32 AVX2, 16 otherwise */
-    bool has_vnni, has_bf16, has_amx;
-    bool is_arm, has_sdot, has_mmla; /* of aarch64: dot products of bytes, products of row pairs */
-    const char *march;   /* what the C compiler is told of the processor; NULL: -march=ARCH */
-    int64_t l1_bytes, l2_bytes,
-        l3_bytes; /* cache sizes tile choice uses; fixed defaults per arch for bundles */
+    const char *cc_words; /* what the host's C compiler is told of the processor */
+    const void *own;     /* what the target alone knows of its machine */
 };
 
 /* One word after a target's name. */

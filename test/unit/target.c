@@ -1,5 +1,6 @@
 /* target.c -- what the text of a target means, and that every target names a runtime there is. */
 #include "api/api.h"
+#include "target/cpu/level.h"
 #include "test.h"
 
 static TargetSpec parsed(Arena *a, const char *text)
@@ -87,19 +88,22 @@ TEST(levels_of_another_kind)
     CHECK_TEXT(parsed(a, "cpu -mcpu=x86-64-v3").runtime, X86_RUNTIME);
     CHECK_TEXT(parsed(a, "cpu -mcpu=neoverse-n1").runtime, ARM_RUNTIME);
     CHECK_TEXT(parsed(a, "cpu -mcpu=neoverse-n1 -mcpu=x86-64-v3").runtime, X86_RUNTIME);
-    CHECK(!parsed(a, "cpu -mcpu=neoverse-v2 -mcpu=x86-64-v3").march);
+    CHECK_TEXT(parsed(a, "cpu -mcpu=neoverse-v2 -mcpu=x86-64-v3").cc_words, "-march=x86-64-v3");
+    CHECK_TEXT(parsed(a, "cpu -mcpu=x86-64-v4").cc_words,
+               "-march=x86-64-v4 -mprefer-vector-width=512");
     CHECK_TEXT(parsed(a, "cuda -arch=sm_70").runtime, "cuda12");
     CHECK_TEXT(parsed(a, "cuda -model=v100").runtime, "cuda12");
     CHECK_TEXT(parsed(a, "cuda -arch=sm_75").runtime, "cuda");
     CHECK_TEXT(parsed(a, "sim -arch=sm_70").runtime, "sim");
     TargetSpec old = parsed(a, "cpu -mcpu=armv8-a"), n1 = parsed(a, "cpu -mcpu=neoverse-n1");
     TargetSpec v2 = parsed(a, "cpu -mcpu=neoverse-v2");
-    CHECK_INT(v2.vector_bytes, 16);
-    CHECK(!machine_has(&old.machine, HAS_SIGNED_DOTS) && !old.has_mmla);
+    CHECK_INT(cpu_level(&v2)->vector_bytes, 16);
+    CHECK(!machine_has(&old.machine, HAS_SIGNED_DOTS) && !cpu_level(&old)->mmla);
     CHECK(machine_has(&n1.machine, HAS_SIGNED_DOTS) && !machine_has(&n1.machine, HAS_PAIR_DOTS));
     CHECK(machine_has(&v2.machine, HAS_PAIR_DOTS | HAS_BF16_DOTS));
-    CHECK_INT(n1.l1_bytes, 64 << 10);
-    CHECK_INT(parsed(a, "cpu -mcpu=apple-m1").l2_bytes, 3 << 20);
+    CHECK_INT(cpu_level(&n1)->l1_bytes, 64 << 10);
+    TargetSpec m1 = parsed(a, "cpu -mcpu=apple-m1");
+    CHECK_INT(cpu_level(&m1)->l2_bytes, 3 << 20);
     arena_free(a);
 }
 
@@ -112,9 +116,9 @@ TEST(the_processor_has_what_the_compiler_says)
     bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 
-    CHECK_INT(s.vector_bytes, avx512 ? 64 : avx2 ? 32 : 16);
-    CHECK_INT(s.has_vnni, avx512 && __builtin_cpu_supports("avx512vnni"));
-    CHECK_INT(s.has_bf16, avx512 && __builtin_cpu_supports("avx512bf16"));
+    CHECK_INT(cpu_level(&s)->vector_bytes, avx512 ? 64 : avx2 ? 32 : 16);
+    CHECK_INT(cpu_level(&s)->vnni, avx512 && __builtin_cpu_supports("avx512vnni"));
+    CHECK_INT(cpu_level(&s)->bf16, avx512 && __builtin_cpu_supports("avx512bf16"));
     arena_free(a);
 #endif
 }

@@ -63,12 +63,26 @@ static int64_t last_level_bytes(void)
     return kib > 0 ? kib << 10 : cache_bytes(_SC_LEVEL3_CACHE_SIZE, L3_BYTES);
 }
 
-/* What plans of GEMMs ask for. */
-static void tell_machine(TargetSpec *s)
+const CpuLevel *cpu_level(const TargetSpec *s)
 {
-    s->machine.has = HAS_ONE_THREAD | HAS_ROW_LOOPS | (s->has_vnni ? HAS_BYTE_DOTS : 0) |
-                     (s->has_bf16 ? HAS_BF16_DOTS : 0) | (s->has_amx ? HAS_TILE_REGS : 0) |
-                     (s->has_sdot ? HAS_SIGNED_DOTS : 0) | (s->has_mmla ? HAS_PAIR_DOTS : 0);
+    return s->own;
+}
+
+/* What plans of GEMMs and the C compiler ask for.  march: NULL: as the level is called. */
+static void take_level(Arena *a, TargetSpec *s, const char *arch, const char *march,
+                       CpuLevel level)
+{
+    CpuLevel *own = NEW(a, CpuLevel);
+
+    *own = level;
+    s->own = own;
+    s->arch = arch;
+    s->cc_words = march ? march : arena_printf(a, "-march=%s", arch);
+    if (level.vector_bytes == 64 && !level.arm)
+        s->cc_words = arena_printf(a, "%s -mprefer-vector-width=512", s->cc_words);
+    s->machine.has = HAS_ONE_THREAD | HAS_ROW_LOOPS | (level.vnni ? HAS_BYTE_DOTS : 0) |
+                     (level.bf16 ? HAS_BF16_DOTS : 0) | (level.amx ? HAS_TILE_REGS : 0) |
+                     (level.sdot ? HAS_SIGNED_DOTS : 0) | (level.mmla ? HAS_PAIR_DOTS : 0);
 }
 
 /* By cpuid, and by which registers the kernel saves: __builtin_cpu_supports reads a variable of
@@ -83,23 +97,25 @@ enum {
 };
 static const unsigned avx512 = 1u << 16 | 1u << 17 | 1u << 30 | 1u << 31; /* f, dq, bw, vl: ebx */
 
-static void ask_cpu(TargetSpec *s)
+/* What the compiler is told of it; NULL: "native". */
+static const char *ask_cpu(CpuLevel *l)
 {
     unsigned a, b, c, d, saves, high;
 
     if (!__get_cpuid(1, &a, &b, &c, &d) || (c & FMA_OSXSAVE_AVX) != FMA_OSXSAVE_AVX)
-        return;
+        return NULL;
     __asm__("xgetbv" : "=a"(saves), "=d"(high) : "c"(0));
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & AVX2) ||
         (saves & SAVES_AVX) != SAVES_AVX)
-        return;
-    s->vector_bytes = 32;
+        return NULL;
+    l->vector_bytes = 32;
     if ((b & avx512) != avx512 || (saves & SAVES_AVX512) != SAVES_AVX512)
-        return;
-    s->vector_bytes = 64;
-    s->has_vnni = c & VNNI;
-    s->has_bf16 = __get_cpuid_count(7, 1, &a, &b, &c, &d) && a & BF16;
-    s->has_amx = s->has_vnni && s->has_bf16 && cpu_has_tiles();
+        return NULL;
+    l->vector_bytes = 64;
+    l->vnni = c & VNNI;
+    l->bf16 = __get_cpuid_count(7, 1, &a, &b, &c, &d) && a & BF16;
+    l->amx = l->vnni && l->bf16 && cpu_has_tiles();
+    return NULL;
 }
 #elif defined(__aarch64__)
 /* AT_HWCAP: atomics, fphp, asimdhp, asimdrdm and asimddp make armv8.2-a with fp16 and dotprod;
@@ -108,91 +124,92 @@ static const unsigned long arm_82 = 1ul << 8 | 1ul << 9 | 1ul << 10 | 1ul << 12 
 static const unsigned long arm_pairs = 1ul << 13 | 1ul << 14;
 
 /* No -mcpu=native: cross compilers do not know that word. */
-static void ask_cpu(TargetSpec *s)
+static const char *ask_cpu(CpuLevel *l)
 {
-    s->is_arm = true;
-    s->has_sdot = (getauxval(AT_HWCAP) & arm_82) == arm_82;
-    s->has_mmla = s->has_bf16 = s->has_sdot && (getauxval(AT_HWCAP2) & arm_pairs) == arm_pairs;
-    s->march = s->has_mmla   ? "-march=armv8.2-a+fp16+dotprod+bf16+i8mm"
-               : s->has_sdot ? "-march=armv8.2-a+fp16+dotprod"
-                             : "-march=armv8-a";
+    l->arm = true;
+    l->sdot = (getauxval(AT_HWCAP) & arm_82) == arm_82;
+    l->mmla = l->bf16 = l->sdot && (getauxval(AT_HWCAP2) & arm_pairs) == arm_pairs;
+    return l->mmla   ? "-march=armv8.2-a+fp16+dotprod+bf16+i8mm"
+           : l->sdot ? "-march=armv8.2-a+fp16+dotprod"
+                     : "-march=armv8-a";
 }
 #else
-static void ask_cpu(TargetSpec *s)
+static const char *ask_cpu(CpuLevel *l)
 {
-    (void)s;
+    (void)l;
+    return NULL;
 }
 #endif
 
-static void forget_level(TargetSpec *s)
-{
-    s->has_vnni = s->has_bf16 = s->has_amx = s->is_arm = s->has_sdot = s->has_mmla = false;
-    s->march = NULL;
-}
-
 void cpu_start(Arena *a, TargetSpec *s)
 {
-    (void)a;
-    forget_level(s);
-    s->arch = "native";
-    s->vector_bytes = 16;
-    s->l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, L1_BYTES);
-    s->l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, L2_BYTES);
-    s->l3_bytes = last_level_bytes();
-    ask_cpu(s);
-    tell_machine(s);
+    CpuLevel here = {.vector_bytes = 16,
+                     .l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, L1_BYTES),
+                     .l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, L2_BYTES),
+                     .l3_bytes = last_level_bytes()};
+    const char *march = ask_cpu(&here);
+
+    take_level(a, s, "native", march, here);
 }
 
 void cpu_settle(TargetSpec *s)
 {
     Machine *m = &s->machine;
 
-    m->cache_bytes = s->l3_bytes;
-    m->core_bytes = s->l2_bytes;
+    m->cache_bytes = cpu_level(s)->l3_bytes;
+    m->core_bytes = cpu_level(s)->l2_bytes;
     m->tiles_gemm = cpu_tiles_gemm;
-    if (s->is_arm != cpu_is_arm && s->runtime && !strcmp(s->runtime, s->target->runtime))
+    if (cpu_level(s)->arm != cpu_is_arm && s->runtime && !strcmp(s->runtime, s->target->runtime))
         s->runtime = "cross";
 }
 
-static bool arm_level(TargetSpec *s, const char *arch)
+void cpu_tell(const TargetSpec *s, Str *out)
+{
+    const CpuLevel *l = cpu_level(s);
+
+    str_printf(out,
+               ", %d-byte vectors%s%s%s%s%s, %d cores, L1 %lld KiB, L2 %lld KiB, L3 %lld KiB",
+               l->vector_bytes, l->vnni ? ", vnni" : "", l->bf16 ? ", bf16" : "",
+               l->amx ? ", amx" : "", l->sdot ? ", sdot" : "", l->mmla ? ", mmla" : "",
+               cpu_count(), (long long)l->l1_bytes >> 10, (long long)l->l2_bytes >> 10,
+               (long long)l->l3_bytes >> 10);
+}
+
+static bool arm_level(Arena *a, TargetSpec *s, const char *arch)
 {
     for (int i = 0; i < COUNT(arm_table); i++) {
         if (strcmp(arm_table[i].arch, arch))
             continue;
-        forget_level(s);
-        s->arch = arm_table[i].arch;
-        s->march = arm_table[i].march;
-        s->vector_bytes = MAX(arm_table[i].sve_bytes, NEON_BYTES);
-        s->is_arm = true;
-        s->has_sdot = arm_table[i].sdot;
-        s->has_bf16 = s->has_mmla = arm_table[i].mmla;
-        tell_machine(s);
-        s->l1_bytes = arm_table[i].l1_kib << 10;
-        s->l2_bytes = arm_table[i].l2_kib << 10;
-        s->l3_bytes = (int64_t)arm_table[i].l3_mib << 20;
+        CpuLevel level = {.vector_bytes = MAX(arm_table[i].sve_bytes, NEON_BYTES),
+                          .arm = true,
+                          .sdot = arm_table[i].sdot,
+                          .bf16 = arm_table[i].mmla,
+                          .mmla = arm_table[i].mmla,
+                          .l1_bytes = arm_table[i].l1_kib << 10,
+                          .l2_bytes = arm_table[i].l2_kib << 10,
+                          .l3_bytes = (int64_t)arm_table[i].l3_mib << 20};
+        take_level(a, s, arm_table[i].arch, arm_table[i].march, level);
         return true;
     }
     return false;
 }
 
-static bool spec_level(TargetSpec *s, const char *arch)
+static bool spec_level(Arena *a, TargetSpec *s, const char *arch)
 {
     for (int i = 0; i < COUNT(level_table); i++) {
         if (strcmp(level_table[i].arch, arch))
             continue;
-        forget_level(s);
-        s->arch = level_table[i].arch;
-        s->vector_bytes = level_table[i].vector_bytes;
-        s->has_vnni = level_table[i].vnni;
-        s->has_bf16 = level_table[i].bf16;
-        s->has_amx = level_table[i].amx;
-        tell_machine(s);
-        s->l1_bytes = L1_BYTES;
-        s->l2_bytes = L2_BYTES;
-        s->l3_bytes = L3_BYTES;
+        CpuLevel level = {.vector_bytes = level_table[i].vector_bytes,
+                          .vnni = level_table[i].vnni,
+                          .bf16 = level_table[i].bf16,
+                          .amx = level_table[i].amx,
+                          .l1_bytes = L1_BYTES,
+                          .l2_bytes = L2_BYTES,
+                          .l3_bytes = L3_BYTES};
+        take_level(a, s, level_table[i].arch, NULL, level);
         return true;
     }
-    return arm_level(s, arch);
+    return arm_level(a, s, arch);
 }
 
 static bool take_cpu(Arena *a, TargetSpec *s, const char *value, const char **why)
@@ -203,7 +220,7 @@ static bool take_cpu(Arena *a, TargetSpec *s, const char *value, const char **wh
         cpu_start(a, s);
         return true;
     }
-    if (spec_level(s, value))
+    if (spec_level(a, s, value))
         return true;
     str_init(&known, a);
     for (int i = 0; i < COUNT(level_table); i++)

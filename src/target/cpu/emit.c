@@ -570,7 +570,7 @@ static void emit_length_test(Emit *e)
     emit_line(e, "__asm__(\"cntb %%0\" : \"=r\"(tl_length));");
     emit_line(e, "if (tl_length != TL_VECTOR_BYTES) {");
     emit_line(e, "    tl_rt_->fail(tl_rt_->ctx, \"this processor's vectors of SVE do not have %d "
-              "bytes\");", e->spec->vector_bytes);
+              "bytes\");", cpu_level(e->spec)->vector_bytes);
     emit_line(e, "    return 1;");
     emit_line(e, "}");
 }
@@ -589,7 +589,7 @@ static void emit_host(Emit *e, bool second)
     emit_line(e, "void *tl_work[%d] = {0};", MAX(f->workspaces.n, 1));
     emit_line(e, "const tl_frame tl_fr = {tl_tensor, tl_value, tl_rt_, tl_work};");
     emit_line(e, "const tl_frame *const tl_f = &tl_fr; (void)tl_f;");
-    if (e->spec->is_arm && e->spec->vector_bytes > 16 && !second)
+    if (cpu_level(e->spec)->arm && cpu_level(e->spec)->vector_bytes > 16 && !second)
         emit_length_test(e);
     emit_values(e);
     if (f->overlapping || f->leaves_overlap)
@@ -648,6 +648,7 @@ static void emit_func(Emit *e, Func *f, bool second)
 void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
 {
     Arena *a = f->ir->arena;
+    const CpuLevel *level = cpu_level(spec);
     Str body;
     Cpu c = {.e = {.func = f,
                    .ir = f->ir,
@@ -668,9 +669,9 @@ void cpu_emit(Func *f, const TargetSpec *spec, Str *out)
     emit_func(&c.e, f, false);
 
     str_printf(out, "/* %s, made by tilelang for %s */\n", f->name, spec->text);
-    str_printf(out, "#define TL_VECTOR_BYTES %d\n", spec->vector_bytes);
+    str_printf(out, "#define TL_VECTOR_BYTES %d\n", level->vector_bytes);
     str_printf(out, "#define TL_HAS_VNNI %d\n#define TL_HAS_BF16 %d\n#define TL_HAS_AMX %d\n",
-               spec->has_vnni, spec->has_bf16, c.amx);
+               level->vnni, level->bf16, c.amx);
     need_parts(&c);
     if (c.part[PART_GEMM])
         str_puts(out, "#define TL_VB TL_VECTOR_BYTES\n#define TL_GEMM_F32\n#define TL_GEMM_F64\n"

@@ -5,6 +5,7 @@
 #ifndef TL_TARGET_CPU_EMIT_H
 #define TL_TARGET_CPU_EMIT_H
 
+#include "target/cpu/level.h"
 #include "target/print.h"
 #include "isa/isa.h"
 
@@ -110,6 +111,7 @@ enum { cpu_is_arm = false };
 extern const TargetOption cpu_options[];
 void cpu_start(Arena *a, TargetSpec *s);
 void cpu_settle(TargetSpec *s);
+void cpu_tell(const TargetSpec *s, Str *out);
 const char *cpu_suggest(Arena *a, const char *word);
 
 /* threads.c: kernels whose body is per thread */

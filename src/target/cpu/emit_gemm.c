@@ -130,7 +130,7 @@ static void declare(Emit *e, const char *name, DType a, DType b, DType c)
     const char *ta = c_storage_type(a), *tb = c_storage_type(b);
     bool bytes = c == DT_I32 && a == DT_I8 && b == DT_I8;
 
-    if (e->spec->has_mmla && (bytes || (c == DT_F32 && a == DT_BF16 && b == DT_BF16)))
+    if (cpu_level(e->spec)->mmla && (bytes || (c == DT_F32 && a == DT_BF16 && b == DT_BF16)))
         declare_pairs(e, name, bytes);
     else if (bytes)
         declare_dots(e, name, true);

@@ -181,7 +181,9 @@ static bool see_stored(const Stmt *s, void *arg)
 
 bool emits_vectors(Emit *e)
 {
-    return (e->spec->vector_bytes >= 32 || e->spec->is_arm) && e->k && !e->k->uses_threads &&
+    const CpuLevel *level = cpu_level(e->spec);
+
+    return (level->vector_bytes >= 32 || level->arm) && e->k && !e->k->uses_threads &&
            !cpu_of(e)->together;
 }
 
@@ -423,7 +425,7 @@ bool emit_vector_loop(Emit *e, const Stmt *loop)
 
     if (!vector_init(&w, e, loop))
         return false;
-    int lanes = e->spec->vector_bytes / 4;
+    int lanes = cpu_level(e->spec)->vector_bytes / 4;
     bool fixed = expr_is_int(loop->u.loop.extent, &extent);
     int copies = w.nfold && !w.math && !w.nstore ? ACCUMULATORS : 1;
     if (fixed && extent < lanes)

@@ -10,6 +10,7 @@ const Target target_cpu = {
     .options = cpu_options,
     .start = cpu_start,
     .settle = cpu_settle,
+    .tell = cpu_tell,
     .suggest = cpu_suggest,
     .has = HAS_ONE_THREAD | HAS_ROW_LOOPS,
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED,

@@ -3,6 +3,7 @@
  * Both are small C kernels that go through the same compiler, cache and thread pool as any other,
  * so a roofline compares like with like. */
 #include <stdlib.h>
+#include "target/cpu/level.h"
 #include "target/cpu/rt/cpu.h"
 #include "device_cpu.h"
 
@@ -28,17 +29,17 @@ static const PeakLoop loop_vnni = {
 static const PeakLoop loop_tiles_bf16 = {"float", "", 2.0 * 16 * 16 * 32, "tdpbf16ps"};
 static const PeakLoop loop_tiles_int8 = {"int", "", 2.0 * 16 * 16 * 64, "tdpbssd"};
 
-static const PeakLoop *loop_for(DType t, const TargetSpec *spec)
+static const PeakLoop *loop_for(DType t, const CpuLevel *level)
 {
-    if (spec->has_amx && t == DT_BF16)
+    if (level->amx && t == DT_BF16)
         return &loop_tiles_bf16;
-    if (spec->has_amx && dtype_is_int(t) && dtype_bits(t) <= 8)
+    if (level->amx && dtype_is_int(t) && dtype_bits(t) <= 8)
         return &loop_tiles_int8;
     if (t == DT_F64)
         return &loop_f64;
-    if (t == DT_BF16 && spec->has_bf16)
+    if (t == DT_BF16 && level->bf16 && !level->arm)
         return &loop_bf16;
-    if (dtype_is_int(t) && dtype_bits(t) <= 8 && spec->has_vnni)
+    if (dtype_is_int(t) && dtype_bits(t) <= 8 && level->vnni)
         return &loop_vnni;
     return dtype_is_int(t) ? &loop_int : &loop_f32;
 }
@@ -119,19 +120,20 @@ static double best_seconds(Module *m, void *const *tensor, const int64_t *value,
 static Status measure_flops(Arena *a, Compiler *c, const TargetSpec *spec, Workers *w, DType t,
                             double *gflops, const char **why)
 {
-    const PeakLoop *p = loop_for(t, spec);
+    const CpuLevel *level = cpu_level(spec);
+    const PeakLoop *p = loop_for(t, level);
     Str source;
     Module m;
 
     str_init(&source, a);
-    put_loop(&source, p, spec->vector_bytes);
+    put_loop(&source, p, level->vector_bytes);
     ModuleSpec s = {.name = "peak", .source = source.s, .nsource = source.n, .spec = spec};
     Status st = module_build(a, c, &s, &m, why);
     if (st != STATUS_OK)
         return st;
     int64_t value[2] = {p->tiles ? ROUNDS / 16 : ROUNDS, workers_size(w)};
     double seconds = best_seconds(&m, NULL, value, w);
-    double each = p->tiles ? TILE_ACCUMULATORS : spec->vector_bytes * ACCUMULATORS;
+    double each = p->tiles ? TILE_ACCUMULATORS : level->vector_bytes * ACCUMULATORS;
     *gflops = p->ops * each * (double)value[0] * workers_size(w) / seconds * 1e-9;
     module_free(&m);
     return STATUS_OK;
