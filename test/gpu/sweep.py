@@ -36,6 +36,7 @@ WEBGPU = "webgpu -max_num_threads=1024 -max_shared_memory_per_block=32768"  # wh
 CPUS = ("armv8", "neoverse", "apple")  # how names of aarch64's levels start
 MORE = {"examples/gemm_dynamic.py": " M=40 N=33 K=50",  # which arguments would say
         "examples/sparse_mla.py:backward": " block_H=16"}  # 64 KiB of shared memory
+CLUSTERS = r"splits=[24].*block_N=64"  # a run of an example that is about clusters of blocks
 MAY_REFUSE = ("unsupported-here", "on-chip-bytes", "local-bytes", "tile-threads", "barrier-numbers")
 VOLTA = r"need\S* .*sm_[89]\d|\[on-chip-bytes\]"  # what it says of instructions and room of later GPUs
 
@@ -67,9 +68,10 @@ def kernel_runs(arch):
             yield " ".join([path + func] + knobs), tag
 
 
-def example_runs():
+def example_runs(arch):
     lines = open("test/gpu/lower.sh").read().split("<<'X'\n")[1].split("\nX\n")[0].split("\n")
-    return [(run + MORE.get(run.split()[0], ""), None) for run in ("examples/" + line for line in lines)]
+    tag = "unsupported-here" if arch.startswith("gfx") or arch == "sm_80" else None
+    return [(run + MORE.get(run.split()[0], ""), tag if re.search(CLUSTERS, run) else None) for run in ("examples/" + line for line in lines)]
 
 
 def call(words, seconds):
@@ -194,7 +196,7 @@ def main():
             os.environ["TILELANG_NVRTC12" if o.arch == "sm_70" else "TILELANG_NVRTC"] = lib
     head = "# %s%s %s" % (o.arch, WORDS, hashlib.sha1(open(tl, "rb").read()).hexdigest())
     judge = on_webgpu if o.arch == "webgpu" else on_amd if o.arch.startswith("gfx") else on_nvidia if o.arch.startswith("sm_") else on_others
-    runs = list(dict.fromkeys(list(kernel_runs(o.arch)) + example_runs()))
+    runs = list(dict.fromkeys(list(kernel_runs(o.arch)) + example_runs(o.arch)))
     if o.seed is not None:
         random.Random(o.seed).shuffle(runs)
     runs = [r for r in runs if o.only in r[0]]
