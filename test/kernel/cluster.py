@@ -12,6 +12,8 @@
 # verify: :asked x=1 y=2 M=200 --sm_80=unsupported-here --hip=unsupported-here
 # verify: :uneven --sm_80=unsupported-here --hip=unsupported-here
 # verify: :same_tile --sm_80=unsupported-here --hip=unsupported-here
+# verify: :panels --sm_80=unsupported-here --hip=unsupported-here
+# verify: :panels order=column x=1 y=2 --sm_80=unsupported-here --hip=unsupported-here
 import tilelang
 import tilelang.language as T
 
@@ -87,5 +89,18 @@ def same_tile(M=128, N=128, K=96):
                 T.copy(B[k * 32, bx * 64], B_s)
                 T.gemm(A_s, B_s, C_l)
             T.copy(C_l, C[by * 64, bx * 64])
+
+    return main
+
+
+# Clusters in panels, back and forth: each block is there once.
+@tilelang.jit(out_idx=[-1])
+def panels(X=12, Y=14, x=2, y=1, order="row"):
+    @T.prim_func
+    def main(Out: T.Tensor((Y, X), "int32")):
+        with T.ClusterKernel(X, Y, cluster_dims=(x, y, 1), threads=32) as (bx, by):
+            T.use_swizzle(2, order=order)
+            for i in T.Parallel(1):
+                Out[by, bx] = by * X + bx + 1
 
     return main

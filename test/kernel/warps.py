@@ -3,6 +3,8 @@
 # verify: :votes
 # verify: :reductions
 # verify: :reductions N=50
+# verify: :each_lane
+# verify: :each_lane N=50
 # verify: :lanes N=96
 # verify: :widths
 # verify: :matches
@@ -56,6 +58,25 @@ def reductions(N=64):
             Y[2, tx] = T.warp_reduce_min(X[tx])
             Z[0, tx] = T.warp_reduce_bitand(A[tx] | 256)
             Z[1, tx] = T.warp_reduce_bitor(A[tx])
+
+    return main
+
+
+# A bit of each lane: what is left out, or counted twice, shows.
+@tilelang.jit
+def each_lane(N=64):
+    @T.prim_func
+    def main(Y: T.Tensor((5, N), "int32"), Top: T.Tensor((32, N), "int32")):
+        with T.Kernel(1, threads=N) as bx:
+            tx = T.get_thread_binding()
+            lane = tx % 32
+            Y[0, tx] = T.warp_reduce_sum(1 << lane)
+            Y[1, tx] = T.warp_reduce_bitand(~(1 << lane))
+            Y[2, tx] = T.warp_reduce_bitor(1 << lane)
+            for k in T.serial(32):
+                Top[k, tx] = T.warp_reduce_max(T.if_then_else(lane == k, 1, 0)) - T.warp_reduce_min(T.if_then_else(lane == k, -1, 0))
+            Y[3, tx] = T.warp_reduce_max(lane)
+            Y[4, tx] = T.warp_reduce_min(-lane)
 
     return main
 
