@@ -1,5 +1,5 @@
 /* warp.h -- barriers and values that go from lane to lane, of waves of 64.
- * Votes are of 64 bits; lanes that agree (match) have 32 in the language, the lower half. */
+ * Votes are of 64 bits.  Lanes that agree (match) and warp reductions are of 32 neighbours, half a wave. */
 
 #define __syncthreads() tl_syncthreads()
 #define __threadfence() __builtin_amdgcn_fence(__ATOMIC_SEQ_CST, "agent")
@@ -57,6 +57,7 @@ template <class T> TL_DEVICE T tl_shfl_up(T x, int32_t by, int32_t width = 64)
 #define __any_sync(mask, yes) (__builtin_amdgcn_ballot_w64((yes) != 0) != 0)
 #define __all_sync(mask, yes) (__builtin_amdgcn_ballot_w64((yes) == 0) == 0)
 #define __match_any_sync(mask, x) tl_match_any(x)
+TL_DEVICE uint32_t tl_own_half(uint64_t lanes) { return (uint32_t)(lanes >> (tl_lane() & 32)); }
 template <class T> TL_DEVICE uint32_t tl_match_any(T x)
 {
     uint64_t same = 0;
@@ -64,29 +65,29 @@ template <class T> TL_DEVICE uint32_t tl_match_any(T x)
         const uint64_t one = left & (0ull - left);
         same |= tl_from_lane(x, (int32_t)__builtin_ctzll(left)) == x ? one : 0ull;
     }
-    return (uint32_t)same;
+    return tl_own_half(same);
 }
 template <class T> TL_DEVICE uint32_t tl_match_all(uint32_t, T x)
 {
-    const uint64_t all = __builtin_amdgcn_ballot_w64(true);
-    const T first = tl_from_lane(x, (int32_t)__builtin_ctzll(all));
-    return __builtin_amdgcn_ballot_w64(first == x) == all ? (uint32_t)all : 0u;
+    const uint32_t all = tl_own_half(__builtin_amdgcn_ballot_w64(true));
+    const T first = tl_from_lane(x, (tl_lane() & 32) + (int32_t)__builtin_ctz(all));
+    return tl_own_half(__builtin_amdgcn_ballot_w64(first == x)) == all ? all : 0u;
 }
 
-#define tl_all_lanes(x, y, join) for (int32_t by = 32; by > 0; by /= 2) { const auto y = tl_shfl_xor(x, by); x = join; }
+#define tl_all_lanes(x, y, join) for (int32_t by = 16; by > 0; by /= 2) { const auto y = tl_shfl_xor(x, by); x = join; }
 template <class T> TL_DEVICE T tl_warp_sum(T x) { tl_all_lanes(x, y, x + y) return x; }
 template <class T> TL_DEVICE T tl_warp_max(T x) { tl_all_lanes(x, y, (x > y || y != y ? x : y)) return x; }
 template <class T> TL_DEVICE T tl_warp_min(T x) { tl_all_lanes(x, y, (x < y || y != y ? x : y)) return x; }
 template <class T> TL_DEVICE T tl_warp_and(T x) { tl_all_lanes(x, y, x & y) return x; }
 template <class T> TL_DEVICE T tl_warp_or(T x) { tl_all_lanes(x, y, x | y) return x; }
 
-/* Of a wavefront that is not whole: the first lane joins what there is, and tells the others. */
-#define tl_part_lanes(x, y, join) for (int32_t by = 32; by > 0; by /= 2) { const auto y = tl_shfl_xor(x, by); x = (__activemask() >> (lane ^ by) & 1u) != 0u ? (join) : x; }
-template <class T> TL_DEVICE T tl_part_sum(T x, int32_t lane) { tl_part_lanes(x, y, x + y) return tl_from_lane(x, 0); }
-template <class T> TL_DEVICE T tl_part_max(T x, int32_t lane) { tl_part_lanes(x, y, x > y || y != y ? x : y) return tl_from_lane(x, 0); }
-template <class T> TL_DEVICE T tl_part_min(T x, int32_t lane) { tl_part_lanes(x, y, x < y || y != y ? x : y) return tl_from_lane(x, 0); }
-template <class T> TL_DEVICE T tl_part_and(T x, int32_t lane) { tl_part_lanes(x, y, x & y) return tl_from_lane(x, 0); }
-template <class T> TL_DEVICE T tl_part_or(T x, int32_t lane) { tl_part_lanes(x, y, x | y) return tl_from_lane(x, 0); }
+/* Where the last half is not whole: the first lane joins what there is, and tells the others. */
+#define tl_part_lanes(x, y, join) for (int32_t by = 16; by > 0; by /= 2) { const auto y = tl_shfl_xor(x, by); x = (__activemask() >> (lane ^ by) & 1u) != 0u ? (join) : x; }
+template <class T> TL_DEVICE T tl_part_sum(T x, int32_t lane) { tl_part_lanes(x, y, x + y) return tl_shfl(x, 0, 32); }
+template <class T> TL_DEVICE T tl_part_max(T x, int32_t lane) { tl_part_lanes(x, y, x > y || y != y ? x : y) return tl_shfl(x, 0, 32); }
+template <class T> TL_DEVICE T tl_part_min(T x, int32_t lane) { tl_part_lanes(x, y, x < y || y != y ? x : y) return tl_shfl(x, 0, 32); }
+template <class T> TL_DEVICE T tl_part_and(T x, int32_t lane) { tl_part_lanes(x, y, x & y) return tl_shfl(x, 0, 32); }
+template <class T> TL_DEVICE T tl_part_or(T x, int32_t lane) { tl_part_lanes(x, y, x | y) return tl_shfl(x, 0, 32); }
 
 /* Shared memory of a function's own. */
 #define tl_of_workgroup(T, name, n) static __shared__ T name[n]

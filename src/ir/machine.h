@@ -62,7 +62,8 @@ struct Machine {
     bool specific;          /* it has the instructions of that generation alone, too */
     int lanes;              /* of a warp; 1: there are none */
     int part;               /* threads of which parts of a block with barriers of their own are
-                             * made, where that is less than a warp, whose lanes go together */
+                             * made, where that is less than a warp, whose lanes go together;
+                             * T.warp_reduce_* and T.match_* are of such parts too */
     int group_warps;        /* that a group instruction takes together; 1: there are none */
     int group_rows;         /* of the result of an MMA of such a group; 0: there are none */
     int units;              /* multiprocessors, compute units, cores; 0: not known */

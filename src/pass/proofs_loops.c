@@ -15,17 +15,21 @@ typedef struct {
 static bool see_warp_value(const Stmt *s, void *arg)
 {
     Loops *l = arg;
+    bool whole = kernel_part(l->w.k) == kernel_warp(l->w.k);
 
     if (s->kind == ST_CALL && s->u.call.bind)
         switch (s->u.call.which) {
-        case INTRIN_ANY_SYNC:
-        case INTRIN_ALL_SYNC:
-        case INTRIN_BALLOT:
         case INTRIN_WARP_SUM:
         case INTRIN_WARP_MAX:
         case INTRIN_WARP_MIN:
         case INTRIN_WARP_AND:
-        case INTRIN_WARP_OR: map_set(&l->warp, s->u.call.bind, l); break;
+        case INTRIN_WARP_OR:
+            if (!whole)
+                break;
+            /* fall through */
+        case INTRIN_ANY_SYNC:
+        case INTRIN_ALL_SYNC:
+        case INTRIN_BALLOT: map_set(&l->warp, s->u.call.bind, l); break;
         default: break;
         }
     return true;

@@ -89,15 +89,28 @@ static Value1 combine(Intrin which, const char *text, DType t, Value1 a, Value1 
     return value_binary(op, t, a, b);
 }
 
+/* Lanes that T.warp_reduce_* and T.match_* are about: a warp, or the part of one that is a warp of
+ * other machines. */
+static bool same_part(const Sim *m, const SimThread *a, const SimThread *b)
+{
+    int part = MIN(kernel_part(m->k), m->warp);
+    return a->index / part == b->index / part;
+}
+
 static void reduce_members(Sim *m, const Stmt *s, SimThread *const *member, int n)
 {
     DType t = s->u.call.arg[0]->type;
-    Value1 r = member[0]->arg[0];
-    (void)m;
-    for (int i = 1; i < n; i++)
-        r = combine(s->u.call.which, s->u.call.text, t, r, member[i]->arg[0]);
-    for (int i = 0; i < n; i++)
-        member[i]->result = r;
+    for (int i = 0; i < n; i++) {
+        bool first = true;
+        for (int j = 0; j < n; j++) {
+            if (!same_part(m, member[i], member[j]))
+                continue;
+            member[i]->result = first ? member[j]->arg[0]
+                                      : combine(s->u.call.which, s->u.call.text, t,
+                                                member[i]->result, member[j]->arg[0]);
+            first = false;
+        }
+    }
 }
 
 /* An allreduce has a value, a condition (threads without it bring nothing), then thread indices. */
@@ -169,6 +182,22 @@ static bool same_value(DType t, Value1 a, Value1 b)
     return dtype_is_float(t) ? a.f == b.f : a.i == b.i;
 }
 
+/* Lanes of its part that hold what a thread holds; whole: none, unless all of them do. */
+static uint64_t match_part(Sim *m, DType t, SimThread *const *member, int n, int i, bool whole)
+{
+    int part = MIN(kernel_part(m->k), m->warp);
+    uint64_t all = 0, same = 0;
+    for (int j = 0; j < n; j++) {
+        if (!same_part(m, member[i], member[j]))
+            continue;
+        uint64_t bit = (uint64_t)1 << (member[j]->index % part);
+        all |= bit;
+        if (same_value(t, member[i]->arg[0], member[j]->arg[0]))
+            same |= bit;
+    }
+    return whole && same != all ? 0 : same;
+}
+
 static void vote_warp(Sim *m, const Stmt *s, SimThread *const *member, int n)
 {
     uint64_t all = 0, set = 0;
@@ -180,18 +209,14 @@ static void vote_warp(Sim *m, const Stmt *s, SimThread *const *member, int n)
             set |= bit;
     }
     for (int i = 0; i < n; i++) {
-        uint64_t same = 0;
-        for (int j = 0; j < n; j++)
-            if (same_value(t, member[i]->arg[0], member[j]->arg[0]))
-                same |= (uint64_t)1 << (member[j]->index % m->warp);
         uint64_t r = 0;
         switch (s->u.call.which) {
         case INTRIN_ANY_SYNC: r = set != 0; break;
         case INTRIN_ALL_SYNC: r = set == all; break;
         case INTRIN_BALLOT: r = set; break;
         case INTRIN_ACTIVEMASK: r = all; break;
-        case INTRIN_MATCH_ANY: r = same; break;
-        case INTRIN_MATCH_ALL: r = same == all ? all : 0; break;
+        case INTRIN_MATCH_ANY: r = match_part(m, t, member, n, i, false); break;
+        case INTRIN_MATCH_ALL: r = match_part(m, t, member, n, i, true); break;
         default: break;
         }
         member[i]->result.i = (int64_t)r;

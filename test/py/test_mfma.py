@@ -121,3 +121,28 @@ def test_warps_of_a_policy():
     assert GemmWarpPolicy.FullCol.compute_warp_partition(16, 128, 4) == (1, 4)
     assert GemmWarpPolicy.FullRow.compute_warp_partition(32, 64, 4) == (2, 2)
     assert GemmWarpPolicy.from_warp_partition(1, 4) is GemmWarpPolicy.FullCol
+
+
+def test_warp_reductions_are_of_32_lanes():
+    """On waves of 64 as well: kernels that share rows among 32 threads give the same sums."""
+    @T.prim_func
+    def main(X: T.Tensor((80,), "int32"), Y: T.Tensor((5, 80), "int32"), Z: T.Tensor((2, 80), "uint32")):
+        with T.Kernel(1, threads=80):
+            t = T.get_thread_binding()
+            Y[0, t] = T.warp_reduce_sum(X[t])
+            Y[1, t] = T.warp_reduce_max(X[t])
+            Y[2, t] = T.warp_reduce_min(X[t])
+            Y[3, t] = T.warp_reduce_bitand(X[t])
+            Y[4, t] = T.warp_reduce_bitor(X[t])
+            Z[0, t] = T.match_any_sync(X[t])
+            Z[1, t] = T.match_all_sync(t // 32 + X[t] * (t // 64))
+
+    x = np.random.default_rng(7).integers(1, 50, 80).astype("int32")
+    rows = [x[:32], x[32:64], x[64:]]
+    want = [[f(r) for r in rows for _ in r] for f in (np.sum, np.max, np.min, np.bitwise_and.reduce, np.bitwise_or.reduce)]
+    same = [sum(1 << i for i, v in enumerate(r) if v == u) for r in rows for u in r]
+    for target in ("sim " + TARGET, "sim hip -mcpu=gfx90a", "cpu", "sim -arch=sm_80"):
+        y, z = np.zeros((5, 80), "int32"), np.zeros((2, 80), "uint32")
+        tilelang.compile(main, target=target)(x, y, z)
+        assert (y == np.array(want)).all(), target
+        assert (z[0] == same).all() and (z[1, :64] == 0xFFFFFFFF).all() and (z[1, 64:] == 0).all(), target

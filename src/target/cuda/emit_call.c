@@ -395,7 +395,7 @@ static bool emit_of_part(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
 
-    if (kernel_launch_threads(e->k) % kernel_warp(e->k) == 0)
+    if (kernel_launch_threads(e->k) % kernel_part(e->k) == 0)
         return false;
     for (int i = 0; i < COUNT(part_table); i++)
         if (part_table[i].which == s->u.call.which) {
