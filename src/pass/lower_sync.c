@@ -481,12 +481,27 @@ static bool branch_groups(Sync *y, const Stmt *s, Group *side[2])
     return side[0] && side[1];
 }
 
-/* Must the threads inside wait for each other? */
+static bool find_wait(const Stmt *s, void *found)
+{
+    *(bool *)found |= stmt_calls(s, INTRIN_WAIT_PHASE);
+    return true;
+}
+
+static bool waits_in_memory(const Stmt *s)
+{
+    bool found = false;
+    stmt_visit(s, find_wait, &found);
+    return found;
+}
+
+/* Must the threads inside wait for each other, or does a wait for MMAs have to say of what?  Who
+ * waits in memory has others who do what it waits for beside it. */
 static bool needs_sync(Sync *y, const Stmt *s)
 {
     const Pending *u = touched(y, s);
     return hazard(y, &u->written, &u->read) || u->written.n + u->added.n > 1 ||
-           u->issued.n + u->next.n > 0;
+           u->issued.n + u->next.n > 0 || u->lands[QUEUE_MMA] ||
+           (u->written.n > 0 && y->by_hand && waits_in_memory(s));
 }
 
 /* A loop over slots is one nest of independent iterations; any other loop is one unit only if no
@@ -753,6 +768,48 @@ static const Stmt *sync_role(Sync *y, const Stmt *s)
     return g ? sync_groups(y, s, g, g) : unit(y, s);
 }
 
+/* Done by some threads of the block. */
+static bool is_part(Sync *y, const Stmt *s)
+{
+    return s->kind == ST_ROLE ||
+           (s->kind == ST_IF && vary_expr(group_vary(&y->w), s->u.branch.cond));
+}
+
+/* A barrier before a part that waits at a barrier in memory, where a later part needs one: between
+ * the two the first might wait for what the second does, and never come by. */
+static const Stmt *sync_ahead(Sync *y, const Stmt *block, int first)
+{
+    const Stmt *const *list = block->u.block.list;
+    int n = waits_in_memory(list[first]) ? block->u.block.n : 0;
+
+    for (int i = first; i < n; i++) {
+        const Pending *u = touched(y, list[i]);
+        if (is_barrier(list[i]) || is_block_barrier(y, list[i]))
+            break;
+        if (conflicts(y, u, &y->p))
+            return i > first && is_part(y, list[i]) ? sync_first(y, list[first], u, false) : NULL;
+    }
+    return NULL;
+}
+
+static const Stmt *sync_block(Sync *y, const Stmt *s)
+{
+    const Stmt **list = NEWN(y->ir->arena, const Stmt *, MAX(s->u.block.n, 1));
+    bool was = false, changed = false;
+
+    if (!y->by_hand || y->now != &y->group[0])
+        return stmt_map_kids(y->ir, s, sync_stmt, y);
+    for (int i = 0; i < s->u.block.n; i++) {
+        const Stmt *t = s->u.block.list[i];
+        bool part = is_part(y, t);
+        const Stmt *ahead = part && !was ? sync_ahead(y, s, i) : NULL;
+        list[i] = stmt_seq(y->ir, ahead, sync_stmt(y, t));
+        changed |= list[i] != t;
+        was = part;
+    }
+    return changed ? stmt_block(y->ir, s->span, s->u.block.n, list) : s;
+}
+
 static const Stmt *sync_stmt(void *sync, const Stmt *s)
 {
     Sync *y = sync;
@@ -778,7 +835,7 @@ static const Stmt *sync_stmt(void *sync, const Stmt *s)
                    ? sync_groups(y, s, side[0], side[1]) : unit(y, s);
     switch (s->kind) {
     case ST_BLOCK:
-        return stmt_map_kids(y->ir, s, sync_stmt, y);
+        return sync_block(y, s);
     case ST_FOR:
         return sync_for(y, s);
     case ST_ROLE:
