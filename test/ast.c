@@ -163,6 +163,7 @@ void ast_print(Str *out, const Ast *e)
         str_printf(out, e->wide ? "%llu" : "%lld", (unsigned long long)e->i);
         return;
     case AST_FLOAT: print_double(out, e->f); return;
+    case AST_IMAGINARY: str_puts(out, "imaginary"); return;
     case AST_STRING:
     case AST_BYTES: print_text(out, e->str, e->len, e->kind == AST_BYTES); return;
     case AST_FSTRING: print_list(out, "fstring", e->kid, e->nkid); return;

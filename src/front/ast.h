@@ -44,6 +44,7 @@ typedef enum {
     AST_NAME,      /* name */
     AST_INT,       /* i; wide: the bits of a value from 2^63 to 2^64-1; past that [int-too-big] */
     AST_FLOAT,     /* f */
+    AST_IMAGINARY, /* 1j, for functions that no kernel calls */
     AST_STRING,    /* str, len; neighbours are joined */
     AST_FSTRING,   /* kids: AST_STRING and AST_FORMAT parts */
     AST_FORMAT,    /* one {…}: kid[0] value; str = "", "!r", ":>8", "!r:>8": conversion and spec as

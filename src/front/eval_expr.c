@@ -273,6 +273,13 @@ static Value eval_int(Eval *ev, const Ast *e)
     return value_int(e->i);
 }
 
+static Value eval_imaginary(Eval *ev, const Ast *e)
+{
+    if (ev->trace)
+        diag_fail(ev->diag, e->span, "complex numbers are not supported [complex-number]");
+    return value_opaque(ev, "a complex number");
+}
+
 /* -2**63 is the one negative number whose digits do not fit. */
 static Value eval_unary_ast(Eval *ev, Scope *s, const Ast *e)
 {
@@ -319,6 +326,7 @@ static Value eval_kind(Eval *ev, Scope *s, const Ast *e)
     case AST_NAME: return read_name(ev, s, e);
     case AST_INT: return eval_int(ev, e);
     case AST_FLOAT: return value_float(e->f);
+    case AST_IMAGINARY: return eval_imaginary(ev, e);
     case AST_STRING: case AST_BYTES: return value_str(ev, e->str, e->len);
     case AST_FSTRING: return eval_fstring(ev, s, e);
     case AST_TRUE: return value_bool(true);

@@ -413,11 +413,6 @@ static bool glued_keyword(const Lexer *L)
 /* What is wrong with the number that was read, or NULL. */
 static const char *number_fault(Lexer *L, bool good, TokenKind kind, int base)
 {
-    if (good && L->p < L->end && (*L->p | 32) == 'j' && base == 10) {
-        L->p++;
-        if (L->p >= L->end || !name_goes_on(*L->p))
-            return "complex numbers are not supported [complex-number]";
-    }
     if (L->p < L->end && name_goes_on(*L->p) && !(good && glued_keyword(L))) {
         while (L->p < L->end && name_goes_on(*L->p))
             L->p++;
@@ -457,6 +452,10 @@ static void number(Lexer *L)
             kind = TK_FLOAT;
             L->p += is_digit(L->p[1]) ? 1 : 2;
             good = digits(L, 10);
+        }
+        if (good && L->p < L->end && (*L->p | 32) == 'j') {
+            kind = TK_IMAGINARY;
+            L->p++;
         }
     }
     const char *fault = number_fault(L, good, kind, base);

@@ -464,6 +464,7 @@ Ast *parse_atom(Parser *p)
     case TK_ELLIPSIS: return word(p, AST_ELLIPSIS);
     case TK_INT: return integer(p);
     case TK_FLOAT: return decimal(p);
+    case TK_IMAGINARY: return word(p, AST_IMAGINARY);
     case TK_STRING:
     case TK_FSTRING_START: return strings(p);
     case TK_LPAREN: return group(p);

@@ -84,7 +84,7 @@ bool parse_begins_expr(TokenKind k)
         [TK_LPAREN] = true, [TK_LBRACKET] = true, [TK_LBRACE] = true, [TK_FSTRING_START] = true,
         [TK_SUB] = true,    [TK_ADD] = true,      [TK_INVERT] = true, [TK_NOT] = true,
         [TK_LAMBDA] = true, [TK_AWAIT] = true,    [TK_MUL] = true,    [TK_ELLIPSIS] = true,
-        [TK_TRUE] = true,   [TK_FALSE] = true,    [TK_NONE] = true,
+        [TK_TRUE] = true,   [TK_FALSE] = true,    [TK_NONE] = true,   [TK_IMAGINARY] = true,
     };
     return begins[k];
 }
@@ -614,7 +614,7 @@ static const char *kind_words(const Ast *e)
         [AST_BINARY] = "an operator",  [AST_COMPARE] = "a comparison", [AST_BOOLOP] = "an operator",
         [AST_TERNARY] = "a condition", [AST_CALL] = "a call",         [AST_LAMBDA] = "a lambda",
         [AST_COMP] = "a comprehension", [AST_WALRUS] = "':='",        [AST_YIELD] = "'yield'",
-        [AST_AWAIT] = "'await'",       [AST_STAR] = "a starred item",
+        [AST_AWAIT] = "'await'",       [AST_STAR] = "a starred item", [AST_IMAGINARY] = "a number",
     };
     const char *w = (int)e->kind < COUNT(words) ? words[e->kind] : NULL;
     return w ? w : "this";

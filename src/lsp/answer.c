@@ -536,7 +536,7 @@ static int token_type(const Outline *o, const Token *t, bool after_dot, bool cal
 {
     if (t->kind == TK_STRING || t->kind == TK_FSTRING_TEXT)
         return type_named("string");
-    if (t->kind == TK_INT || t->kind == TK_FLOAT)
+    if (t->kind == TK_INT || t->kind == TK_FLOAT || t->kind == TK_IMAGINARY)
         return type_named("number");
     if (is_keyword(t))
         return type_named("keyword");

@@ -19,7 +19,7 @@ pass  # error: indent
   w = 1  # error: indent
 f() = 3  # error: syntax
 k = 99999999999999999999  # error: int-too-big
-m = 3j  # error: complex-number
+m = 3j
 n = 012  # error: bad-number
 s = "\xg1"  # error: bad-escape
 p = a $ b  # error: bad-character

@@ -212,6 +212,7 @@ TEST(numbers_keep_their_spelling)
     CHECK_TOKENS("0 00 10_000 0xFF 0o17 0b_10 1. .5 1e5 1_0.2_5E-1_0 0777.5",
                  "0 00 10_000 0xFF 0o17 0b_10 1. .5 1e5 1_0.2_5E-1_0 0777.5 NL EOF");
     CHECK_TOKENS("1if x else 2", "1 if x else 2 NL EOF");
+    CHECK_TOKENS("3j 1.5J 1e2j", "3j 1.5J 1e2j NL EOF");
     CHECK_TOKENS("5@6", "5 @ 6 NL EOF");
     CHECK_TOKENS("1..real", "1. . real NL EOF");
 }
@@ -225,8 +226,7 @@ TEST(numbers_that_are_none)
     CHECK_FAULTS("012", "1:1-1:4 bad-number");
     CHECK_FAULTS("1e", "1:1-1:3 bad-number");
     CHECK_FAULTS("12abc", "1:1-1:6 bad-number");
-    CHECK_FAULTS("3j", "1:1-1:3 complex-number");
-    CHECK_FAULTS("1.5J", "1:1-1:5 complex-number");
+    CHECK_FAULTS("3jk", "1:1-1:4 bad-number");
 }
 
 TEST(strings_of_every_prefix)

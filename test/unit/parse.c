@@ -363,8 +363,8 @@ TEST(parsing_goes_on_after_an_error)
 
 TEST(an_error_of_the_lexer_is_told_once)
 {
-    CHECK_STMT("a = 'b\nc = 3j + )\n", "1:5 this string is never closed [unterminated-string]\n"
-                                       "2:5 complex numbers are not supported [complex-number]\n"
+    CHECK_STMT("a = 'b\nc = 3k + )\n", "1:5 this string is never closed [unterminated-string]\n"
+                                       "2:5 this is not a number [bad-number]\n"
                                        "2:10 ')' closes nothing [syntax]");
     CHECK_STMT("f(a,\ndef g():\n  b c\n", "1:2 '(' is never closed [syntax]\n"
                                           "3:5 expected the end of the line, found 'c' [syntax]");
@@ -372,11 +372,11 @@ TEST(an_error_of_the_lexer_is_told_once)
 
 TEST(messages_come_in_the_order_of_the_file)
 {
-    CHECK_STMT("a b\nc = (1]\nd e\nf = 3j\ng h\n",
+    CHECK_STMT("a b\nc = (1]\nd e\nf = 3k\ng h\n",
                "1:3 expected the end of the line, found 'b' [syntax]\n"
                "2:7 ']' does not close '(' [syntax]\n"
                "3:3 expected the end of the line, found 'e' [syntax]\n"
-               "4:5 complex numbers are not supported [complex-number]\n"
+               "4:5 this is not a number [bad-number]\n"
                "5:3 expected the end of the line, found 'h' [syntax]");
 }
 
