@@ -795,17 +795,15 @@ static const Stmt *sync_ahead(Sync *y, const Stmt *block, int first)
 static const Stmt *sync_block(Sync *y, const Stmt *s)
 {
     const Stmt **list = NEWN(y->ir->arena, const Stmt *, MAX(s->u.block.n, 1));
-    bool was = false, changed = false;
+    bool changed = false;
 
     if (!y->by_hand || y->now != &y->group[0])
         return stmt_map_kids(y->ir, s, sync_stmt, y);
     for (int i = 0; i < s->u.block.n; i++) {
         const Stmt *t = s->u.block.list[i];
-        bool part = is_part(y, t);
-        const Stmt *ahead = part && !was ? sync_ahead(y, s, i) : NULL;
+        const Stmt *ahead = is_part(y, t) ? sync_ahead(y, s, i) : NULL;
         list[i] = stmt_seq(y->ir, ahead, sync_stmt(y, t));
         changed |= list[i] != t;
-        was = part;
     }
     return changed ? stmt_block(y->ir, s->span, s->u.block.n, list) : s;
 }

@@ -13,18 +13,25 @@ import tilelang.language as T
 
 @tilelang.jit(out_idx=[-1])
 def weights(n=3, slots=2, R=32, D=64, branch=False, between=False):
-    """All threads bring the weights; the role that loads is written first, and waits for the one that multiplies."""
+    """All threads bring the weights, some of them the bias; the role that loads is written first, and waits for the one that multiplies."""
 
     @T.prim_func
-    def main(X: T.Tensor((n, R, D), "float16"), W: T.Tensor((D, D), "float16"), Y: T.Tensor((n, R, D), "float32")):
+    def main(
+        X: T.Tensor((n, R, D), "float16"),
+        W: T.Tensor((D, D), "float16"),
+        B: T.Tensor((D,), "float32"),
+        Y: T.Tensor((n, R, D), "float32"),
+    ):
         with T.Kernel(1, threads=256):
             tx = T.get_thread_binding()
             x = T.alloc_shared((slots, R, D), "float16")
             w = T.alloc_shared((D, D), "float16")
+            b = T.alloc_shared((D,), "float32")
             c = T.alloc_fragment((R, D), "float32")
             full = T.alloc_barrier([128] * slots)
             free = T.alloc_barrier([128] * slots)
             T.copy(W, w)
+            T.copy(B, b)
             if branch:
                 if tx >= 128:
                     for k in range(n):
@@ -47,7 +54,8 @@ def weights(n=3, slots=2, R=32, D=64, branch=False, between=False):
                     T.clear(c)
                     T.gemm(x[k % slots, :, :], w, c)
                     T.barrier_arrive(free[k % slots])
-                    T.copy(c, Y[k, 0, 0])
+                    for i, d in T.Parallel(R, D):
+                        Y[k, i, d] = c[i, d] + b[d]
 
     return main
 
