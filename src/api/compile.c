@@ -178,7 +178,8 @@ static void tell_unwritten(Build *b)
                       "[output-unwritten]", f->params.at[i].name);
 }
 
-/* What was read or traced is for this target from here on; as it is now, it is the meaning. */
+/* What was read or traced is for this target from here on; as it is now, with index arithmetic of
+ * whole numbers, it is the meaning. */
 static void aim(Build *b, const Request *r)
 {
     Machine *machine = NEW(b->arena, Machine);
@@ -201,6 +202,9 @@ static void aim(Build *b, const Request *r)
     mark_written(b->func);
     func_find_shifts(b->func);
     tell_unwritten(b);
+    for (int i = 0; i < b->func->kernels.n; i++)
+        if (!(b->func->kernels.at[i]->form & FORM_NORMAL))
+            pass_lower_exact(b->func->kernels.at[i]);
     b->tile = func_copy(b->func);
 }
 

@@ -2,9 +2,10 @@
  *
  * Variables of loops, blocks and threads are int32, and sums and products of them are too, as they
  * come from the front end.  Constants fold in that type, so a sum that may be too large has to be
- * made in int64 before anything puts constants into it.  The pass does so with indices of large
- * dimensions and what is compared; its functions serve lower_indices (offsets) and lower_widths
- * (what is still open). */
+ * made in int64 before anything puts constants into it.  The pass does so with indices, with what
+ * is compared, divided and chosen, and with what becomes wider or a float; it is done before the
+ * tile form is kept as the meaning, too.  Its functions serve lower_indices (offsets) and
+ * lower_widths (what is still open). */
 #include "pass/pass.h"
 #include "pass/lower_exact.h"
 
@@ -131,13 +132,20 @@ IndexFacts index_facts(const Kernel *k)
     return f;
 }
 
-/* ---- before planning: indices of large dimensions, what is compared -------------------------- */
+/* ---- before planning: indices of large dimensions, values ------------------------------------ */
+
+/* What looks at all of a value (a comparison, a quotient, a wider type, a float) sees the true one;
+ * sums, and stores of 32 bits and fewer, need its low bits only.  Sums with data in them wrap, but
+ * not as indices. */
 
 typedef struct {
     Ir *ir;
     IndexFacts facts;
-    Map lets; /* Var * -> const Stmt *, the ST_LET of an int32 that may not fit one */
-    Map wide; /* Var * -> Wide * */
+    Map lets;   /* Var * -> const Stmt *, the ST_LET of an int32 that may not fit one */
+    Map wide;   /* Var * -> Wide * */
+    Map leaves; /* const Expr * -> &yes or &no; Var * -> &yes: their values may leave 32 bits */
+    Map same;   /* const Expr * -> const Expr *, as exact_expr gives it */
+    Map widened; /* and exact_widen */
 } Exact;
 
 typedef struct {
@@ -145,7 +153,42 @@ typedef struct {
     const Expr *value;
 } Wide;
 
+static const char yes, no;
+
 static const Expr *exact_widen(Exact *x, const Expr *e);
+static const Expr *exact_expr(Exact *x, const Expr *e);
+
+static bool is_index(const Expr *e)
+{
+    return e->type == DT_I32 && e->lanes == 1;
+}
+
+static bool is_data(const Expr *e, void *arg)
+{
+    (void)arg;
+    return (e->op == EX_LOAD && buffer_root(e->u.buf)->scope != MEM_VAR) || e->op == EX_EXTERN ||
+           (e->op == EX_VAR && e->u.var->data) ||
+           (e->op == EX_CAST && dtype_is_float((DType)e->kid[0]->type));
+}
+
+/* Does a value leave 32 bits on the way, by sums of what is no data? */
+static bool value_leaves(Exact *x, const Expr *e)
+{
+    const char *known = map_get(&x->leaves, e);
+    bool is = false;
+
+    if (!is_index(e) || e->op == EX_LOAD)
+        return false;
+    if (e->op == EX_VAR)
+        return map_has(&x->leaves, e->u.var);
+    if (known)
+        return known == &yes;
+    for (int i = 0; i < e->nkid && !is; i++)
+        is = value_leaves(x, e->kid[i]);
+    is = is || (is_sum(e) && index_leaves(x->facts, e) && !expr_any(e, is_data, NULL));
+    map_set(&x->leaves, e, (void *)(is ? &yes : &no));
+    return is;
+}
 
 /* A name for a value that may not fit has a second one, in 64 bits. */
 static const Expr *wide_name(Exact *x, const Expr *e)
@@ -165,14 +208,42 @@ static const Expr *wide_name(Exact *x, const Expr *e)
     return expr_var(x->ir, w->var);
 }
 
-static const Expr *exact_widen(Exact *x, const Expr *e)
+static bool divides(const Expr *e)
 {
-    if (e->op == EX_VAR && e->type == DT_I32)
+    return e->op == EX_FLOORDIV || e->op == EX_FLOORMOD || e->op == EX_TRUNCDIV ||
+           e->op == EX_TRUNCMOD || e->op == EX_MIN || e->op == EX_MAX || e->op == EX_SHR;
+}
+
+static const Expr *widen_node(Exact *x, const Expr *e)
+{
+    bool passes = divides(e) || e->op == EX_BITAND || e->op == EX_BITOR || e->op == EX_BITXOR;
+
+    if (e->op == EX_VAR)
         return wide_name(x, e);
-    if (e->type == DT_I32 && e->lanes == 1 && is_sum(e))
+    if (is_sum(e) || (passes && value_leaves(x, e)))
         return expr_binary(x->ir, (ExprOp)e->op, exact_widen(x, e->kid[0]),
                            exact_widen(x, e->kid[1]));
-    return index_widen(x->ir, x->facts, e);
+    if ((e->op == EX_IF || e->op == EX_SELECT) && value_leaves(x, e))
+        return (e->op == EX_IF ? expr_if : expr_select)(x->ir, exact_expr(x, e->kid[0]),
+                                                        exact_widen(x, e->kid[1]),
+                                                        exact_widen(x, e->kid[2]));
+    if (e->op == EX_NEG && value_leaves(x, e))
+        return expr_unary(x->ir, EX_NEG, exact_widen(x, e->kid[0]));
+    return index_widen(x->ir, x->facts, exact_expr(x, e));
+}
+
+/* In int64, without loss. */
+static const Expr *exact_widen(Exact *x, const Expr *e)
+{
+    const Expr *r = map_get(&x->widened, e);
+
+    if (!is_index(e))
+        return index_widen(x->ir, x->facts, exact_expr(x, e));
+    if (!r) {
+        r = widen_node(x, e);
+        map_set(&x->widened, e, (void *)r);
+    }
+    return r;
 }
 
 /* Index d of a buffer. */
@@ -180,11 +251,12 @@ static const Expr *exact_index(Exact *x, const Buffer *b, int d, const Expr *e)
 {
     bool large = b->scope == MEM_GLOBAL && d < b->rank && b->shape[d]->type == DT_I64;
 
-    if (e->type != DT_I32 || e->lanes != 1)
-        return e;
+    if (!is_index(e))
+        return exact_expr(x, e);
     bool open = large && (!index_fits(x->facts.all, e) ||
                           (e->op == EX_VAR && map_has(&x->lets, e->u.var)));
-    return open || index_leaves(x->facts, e) ? exact_widen(x, e) : e;
+    return open || index_leaves(x->facts, e) || value_leaves(x, e) ? exact_widen(x, e)
+                                                                   : exact_expr(x, e);
 }
 
 static bool compares(const Expr *e)
@@ -192,36 +264,53 @@ static bool compares(const Expr *e)
     return e->op >= EX_EQ && e->op <= EX_GE;
 }
 
-static bool divides(const Expr *e)
+/* Of a cast: is more than the low 32 bits of its operand in it? */
+static bool casts_all(const Expr *e)
 {
-    return e->op == EX_FLOORDIV || e->op == EX_FLOORMOD || e->op == EX_TRUNCDIV ||
-           e->op == EX_TRUNCMOD || e->op == EX_MIN || e->op == EX_MAX;
+    return e->op == EX_CAST && !(dtype_is_int((DType)e->type) && dtype_bits((DType)e->type) <= 32);
 }
 
-static const Expr *exact_node(Ir *ir, const Expr *e, void *arg)
+static const Expr *exact_node(Exact *x, const Expr *e)
 {
-    Exact *x = arg;
+    const Expr *kid[2];
 
-    if (e->op == EX_LOAD || e->op == EX_ADDR) {
-        const Expr *kid[RANK_MOST + 2];
-        for (int i = 0; i < e->nkid; i++)
-            kid[i] = i < expr_nindex(e) ? exact_index(x, e->u.buf, i, e->kid[i]) : e->kid[i];
-        return expr_with_kids(ir, e, kid);
-    }
-    if (e->op == EX_CAST && e->type == DT_I64 && index_leaves(x->facts, e->kid[0]))
-        return exact_widen(x, e->kid[0]);
     if ((compares(e) || divides(e)) &&
-        (index_leaves(x->facts, e->kid[0]) || index_leaves(x->facts, e->kid[1]))) {
-        const Expr *r = expr_binary(ir, (ExprOp)e->op, exact_widen(x, e->kid[0]),
+        (value_leaves(x, e->kid[0]) || value_leaves(x, e->kid[1]))) {
+        const Expr *r = expr_binary(x->ir, (ExprOp)e->op, exact_widen(x, e->kid[0]),
                                     exact_widen(x, e->kid[1]));
-        return expr_cast(ir, (DType)e->type, r);
+        return expr_cast(x->ir, (DType)e->type, r);
     }
-    return e;
+    if (casts_all(e) && value_leaves(x, e->kid[0]))
+        return expr_cast(x->ir, (DType)e->type, exact_widen(x, e->kid[0]));
+    if (e->op != EX_LOAD && e->op != EX_ADDR && e->nkid <= COUNT(kid)) {
+        for (int i = 0; i < e->nkid; i++)
+            kid[i] = exact_expr(x, e->kid[i]);
+        return expr_with_kids(x->ir, e, kid);
+    }
+    const Expr **list = NEWN(x->ir->arena, const Expr *, e->nkid);
+    bool indexed = e->op == EX_LOAD || e->op == EX_ADDR;
+    for (int i = 0; i < e->nkid; i++)
+        list[i] = indexed && i < expr_nindex(e) ? exact_index(x, e->u.buf, i, e->kid[i])
+                                                : exact_expr(x, e->kid[i]);
+    return expr_with_kids(x->ir, e, list);
 }
 
-static const Expr *exact_expr(Ir *ir, const Expr *e, void *arg)
+/* In its own type. */
+static const Expr *exact_expr(Exact *x, const Expr *e)
 {
-    return expr_map(ir, e, exact_node, arg);
+    const Expr *r = e->nkid ? map_get(&x->same, e) : e;
+
+    if (!r) {
+        r = exact_node(x, e);
+        map_set(&x->same, e, (void *)r);
+    }
+    return r;
+}
+
+static const Expr *exact_any(Ir *ir, const Expr *e, void *arg)
+{
+    (void)ir;
+    return exact_expr(arg, e);
 }
 
 /* False when nothing had to change. */
@@ -273,10 +362,15 @@ static bool find_let(const Stmt *s, void *arg)
 {
     Exact *x = arg;
 
-    if (s->kind == ST_LET && s->u.let.var->type == DT_I32 &&
-        (is_sum(s->u.let.value) || s->u.let.value->op == EX_VAR) &&
-        (!index_fits(x->facts.all, s->u.let.value) ||
-         (s->u.let.value->op == EX_VAR && map_has(&x->lets, s->u.let.value->u.var))))
+    if (s->kind != ST_LET || s->u.let.var->type != DT_I32)
+        return true;
+    const Expr *value = s->u.let.value;
+    bool leaves = value_leaves(x, value);
+    if (leaves)
+        map_set(&x->leaves, s->u.let.var, (void *)&yes);
+    if (leaves || (is_sum(value) && !index_fits(x->facts.all, value)) ||
+        (value->op == EX_VAR && (!index_fits(x->facts.all, value) ||
+                                 map_has(&x->lets, value->u.var))))
         map_set(&x->lets, s->u.let.var, (void *)s);
     return true;
 }
@@ -293,8 +387,11 @@ void pass_lower_exact(Kernel *k)
 
     map_init(&x.lets, k->scratch);
     map_init(&x.wide, k->scratch);
+    map_init(&x.leaves, k->scratch);
+    map_init(&x.same, k->scratch);
+    map_init(&x.widened, k->scratch);
     stmt_visit(k->body, find_let, &x);
-    k->body = stmt_map_expr(k->ir, k->body, exact_expr, &x);
-    k->body = stmt_map(k->ir, k->body, exact_stmt, &x);
+    k->body = stmt_map(k->ir, k->body, exact_stmt, &x); /* whose indices are no values */
+    k->body = stmt_map_expr(k->ir, k->body, exact_any, &x);
     k->body = stmt_map(k->ir, k->body, name_twice, &x);
 }

@@ -371,6 +371,18 @@ def nibbles(N=64):
     return {"W": w}, {"Y": np.stack([(w & 15).astype(np.int32) - 8, (w >> 4).astype(np.int32) - 8], 1)}
 
 
+def exact_values(N=7, c=1000000007):
+    i = np.arange(N, dtype=np.int64)
+    x = i * c
+    y = np.maximum(x, 3)
+    rows = [x, x // 3, np.where(i > 2, x + 1, i), y - x, np.minimum(x, 5) + x % 1000, x >> 1, x > 2**31 - 1, x.astype(np.int32)]
+    return {}, {"O": np.array(rows), "F": np.stack([(x.astype(np.float32) * np.float32(0.5)), x + 1.0, y]).astype(np.float64)}
+
+
+def exact_blocks(N=5, many=70000):
+    return {}, {"O": (many - 1) * many * 3 + np.arange(3)[:, None] * 1000000007 + np.arange(N)}
+
+
 def swizzled(M, N):
     x = normal(M, N).astype(np.float16)
     return {"X": x}, {"Y": x.T.copy()}
@@ -406,6 +418,7 @@ CASES = [("copy_types.py", copy_types, [dict(src="float32", dst=d) for d in [*FO
          ("persistent.py:waves", waves, [dict(M=33, N=40, workers=3), dict(M=64, N=64, workers=7)]),
          ("threads.py:reverse", reverse, [dict(N=64)]), ("threads.py:steps", prefix, [dict(N=64)]),
          ("warps.py:shuffles", shuffles, [dict()]), ("barriers.py:ring", ring, [dict(N=8)]),
+         ("exact_values.py:values", exact_values, [dict(), dict(N=9, c=-1500000001)]), ("exact_values.py:blocks", exact_blocks, [dict()]),
          ("packed.py:nibbles", nibbles, [dict(N=64)]), ("layouts.py:swizzled", swizzled, [dict(M=40, N=70)])]
 
 
