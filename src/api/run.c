@@ -799,5 +799,5 @@ double tl_value_at(const tl_tensor *t, int64_t flat)
     if (flat < 0 || flat >= n || !t->dtype || !dtype_parse(t->dtype, &type, &lanes))
         return 0;
     num_load(type, t->data, flat, &f, &i);
-    return dtype_is_float(type) ? f : (double)i;
+    return dtype_is_float(type) ? f : dtype_is_unsigned(type) ? (double)(uint64_t)i : (double)i;
 }

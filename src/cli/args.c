@@ -50,6 +50,9 @@ static int inputs_read(Job *j, const OptList *files, tl_tensor **at, int *n)
         if (!npy_read(j->arena, equal + 1, t, &why))
             return fail_text(file_exists(equal + 1) ? EXIT_MACHINE : EXIT_USER, "%s", why);
         t->name = arena_strndup(j->arena, files->at[i], (size_t)(equal - files->at[i]));
+        for (int k = 0; k < *n; k++)
+            if (!strcmp((*at)[k].name, t->name))
+                return fail_text(EXIT_USAGE, "--in gives '%s' twice [argument-name]", t->name);
         ++*n;
     }
     return EXIT_OK;
@@ -67,26 +70,46 @@ static void *get_memory(Arguments *a, int i, int64_t nbytes)
     return p;
 }
 
+/* A whole number that the type has. */
+static bool store_int(tl_tensor *t, const char *text)
+{
+    bool is_bool = !strcmp(t->dtype, "bool"), is_unsigned = t->dtype[0] == 'u';
+    int bits = is_bool ? 64 : atoi(t->dtype + (is_unsigned ? 4 : 3));
+    int base = strchr(text, 'x') ? 16 : 10;
+    char *end;
+
+    errno = 0;
+    uint64_t u = is_unsigned ? strtoull(text, &end, base) : (uint64_t)strtoll(text, &end, base);
+    int64_t i = (int64_t)u;
+    if (errno || end == text || *end || (is_unsigned && strchr(text, '-')))
+        return false;
+    if (bits < 64 && (is_unsigned ? u >> bits != 0 : i >> (bits - 1) != 0 && i >> (bits - 1) != -1))
+        return false;
+    i = is_bool ? i != 0 : i;
+    memcpy(t->data, &i, (size_t)tl_dtype_bytes(t->dtype, 1));
+    return true;
+}
+
 static bool store_scalar(tl_tensor *t, const char *text)
 {
     char *end;
 
-    errno = 0;
     if (!strcmp(text, "True") || !strcmp(text, "False"))
         text = text[0] == 'T' ? "1" : "0";
+    if (strncmp(t->dtype, "float", 5) && strncmp(t->dtype, "bfloat", 6) &&
+        strcmp(t->dtype, "tfloat32"))
+        return store_int(t, text);
     double v = strtod(text, &end);
     if (end == text || *end)
         return false;
-    int64_t i = strchr(text, '.') || strchr(text, 'e') ? (int64_t)v : strtoll(text, NULL, 10);
     if (!strcmp(t->dtype, "float32") || !strcmp(t->dtype, "tfloat32"))
         *(float *)t->data = (float)v;
     else if (!strcmp(t->dtype, "float64"))
         *(double *)t->data = v;
-    else if (!strncmp(t->dtype, "float", 5) || !strncmp(t->dtype, "bfloat", 6)) {
+    else {
         *(double *)t->data = v; /* narrow floats are passed as double; the kernel rounds */
         t->dtype = "float64";
-    } else
-        memcpy(t->data, &i, (size_t)tl_dtype_bytes(t->dtype, 1));
+    }
     return true;
 }
 
@@ -102,7 +125,8 @@ static int take_scalar(Job *j, Arguments *a, int i, const tl_param *p)
         return fail_text(EXIT_USER, "the scalar '%s' (%s) needs a value: %s=…", p->name, p->dtype,
                          p->name);
     if (!store_scalar(&a->at[i], text))
-        return fail_text(EXIT_USER, "the scalar '%s' is a number, not '%s'", p->name, text);
+        return fail_text(EXIT_USER, "the scalar '%s' takes %s, not '%s' [argument-range]", p->name,
+                         p->dtype, text);
     return EXIT_OK;
 }
 

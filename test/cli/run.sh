@@ -267,6 +267,24 @@ check run_no_cache 0 '^C ' "$TL" run "$here/add.py" --no-cache
 check run_knob 0 '\(77,\)' "$TL" run "$here/add.py" N=77
 
 check scalar_missing 1 "scalar 's'" "$TL" run "$here/scale.py" m=4 n=6
+cat >numbers.py <<'END'
+import tilelang.language as T
+
+
+@T.prim_func
+def main(X: T.Tensor((4,), "uint64"), n: T.int32, u: T.uint8, v: T.uint64, f: T.bool):
+    with T.Kernel(1, threads=32):
+        X[0] = v
+        X[1] = T.cast(n, "uint64")
+        X[2] = u
+        X[3] = T.cast(f, "uint64")
+END
+check scalars_fit 0 'min 1  max 1.84467e\+19' "$TL" run numbers.py n=2147483647 u=0xff v=18446744073709551615 f=256
+check scalar_of_whole_numbers 1 'argument-range' "$TL" run numbers.py n=3.5 u=1 v=1 f=1
+check scalar_too_large 1 'argument-range' "$TL" run numbers.py n=5000000000 u=1 v=1 f=1
+check scalar_too_small 1 'argument-range' "$TL" run numbers.py n=-2147483649 u=1 v=1 f=1
+check scalar_too_wide 1 'argument-range' "$TL" run numbers.py n=1 u=256 v=1 f=1
+check scalar_unsigned 1 'argument-range' "$TL" run numbers.py n=1 u=1 v=-1 f=1
 check dim_missing 1 'dim-unsolved' "$TL" run "$here/scale.py" s=2 m=4
 check dims_by_name 0 '\(4, 6\)' "$TL" run "$here/scale.py" m=4 n=6 s=2 --out A=a.npy --out C=c.npy
 check dims_from_input 0 '\(4, 6\)' "$TL" run "$here/scale.py" s=2 --in A=a.npy --out C=c2.npy
@@ -276,6 +294,7 @@ check const_by_name 0 '^Z  float32 \(100,\)' "$TL" run "$here/axpy.py" N=100 --o
 check const_solved 0 '\(100,\)' "$TL" run "$here/axpy.py" --in X=x.npy --in Y=y.npy --out Z=z2.npy
 same outputs_agree z.npy z2.npy
 check wrong_dtype 1 'argument-dtype' "$TL" run "$here/axpy.py" --in X=a.npy --in Y=y.npy N=100
+check tensor_twice 2 "gives 'X' twice" "$TL" run "$here/axpy.py" --in X=x.npy --in Y=y.npy --in X=y.npy
 check wrong_tensor_name 1 "no tensor called 'Q'" "$TL" run "$here/axpy.py" N=100 --in Q=y.npy
 check not_npy 3 'not a .npy file' "$TL" run "$here/axpy.py" N=100 --in "X=$here/axpy.py"
 check read_and_written 0 '^X  int32' "$TL" run "$here/twice.py" --out X=t.npy
