@@ -2,8 +2,8 @@
  *
  *     fill(C, 0); ...; gemm(A, B, C)   ->   gemm(A, B, C, clear_accum=True)
  *
- * where nothing between the two uses C and both stand in one block: a warpgroup's MMA can
- * overwrite its result for nothing.  So with a loop that surely runs, whose body has that MMA
+ * where nothing between the two uses C or leaves, and both stand in one block: a warpgroup's MMA
+ * can overwrite its result for nothing.  So with a loop that surely runs, whose body has that MMA
  * alone of all that uses C: its first iteration clears. */
 #include "pass/pass.h"
 #include "pass/body_uses.h"
@@ -23,7 +23,7 @@ int mma_after(Kernel *k, const Stmt *block, int from, const Buffer *c)
 {
     for (int i = from + 1; i < block->u.block.n; i++) {
         const Stmt *s = block->u.block.list[i];
-        if (!stmt_uses(s, c))
+        if (!stmt_uses(s, c) && !stmt_leaves(s))
             continue;
         bool mma = tile_does(s, TILE_MMA) && tile_plan(k, s)->how->overwrites &&
                    s->u.tile.region[2].buf == c && stmt_uses(s, c) == 1;
@@ -51,9 +51,12 @@ const Stmt *mma_clearing(Ir *ir, const Stmt *t, const Expr *when)
 
 static int next_use(const Stmt *block, int from, const Buffer *c)
 {
-    for (int i = from + 1; i < block->u.block.n; i++)
+    for (int i = from + 1; i < block->u.block.n; i++) {
         if (stmt_uses(block->u.block.list[i], c))
             return i;
+        if (stmt_leaves(block->u.block.list[i]))
+            return -1;
+    }
     return -1;
 }
 

@@ -114,6 +114,7 @@ kernels() {
     has sm_100a "UTCHMMA" $t:faulty
     has sm_100a "VOTE LDTM STTM" $t:voted
     issues $t:lengths
+    for run in ":left n=0" ":skipped n=4" ":between n=2" ":lengths n=0" ":nested n=0" ":first n=1"; do has sm_100a UTCHMMA test/kernel/sums_unless_left.py$run; done
     refused sm_100a tile-threads $t:voted fault=1
     refused sm_100a tile-threads $t:voted fault=2
     has sm_100a "UTCHMMA LDTM STTM UTMALDG USETMAXREG !STL !LDL" examples/blackwell/flash_attention.py S=256 H=1

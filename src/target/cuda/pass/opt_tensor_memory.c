@@ -1,6 +1,7 @@
 /* opt_tensor_memory.c -- results of MMAs move to tensor memory.
  *
- *     gemm(A, B, C)            copy(C, Ct)                 unless the first of them clears
+ *     gemm(A, B, C)            copy(C, Ct)                 unless the first of them surely clears,
+ *                                                          or nothing has given C a value
  *     ...            gives     gemm(A, B, Ct) ...
  *     gemm(A, B, C)            copy(Ct, C)
  *
@@ -21,6 +22,7 @@ typedef struct {
     Ir *ir;
     const Mech *mech;
     Buffer *from, *to;  /* the fragment at hand, and its tile of tensor memory */
+    bool given;         /* it may have been given a value before what is walked now */
     int64_t columns;    /* left */
 } Tensor;
 
@@ -71,23 +73,31 @@ static const Stmt *copy(Tensor *x, Buffer *from, Buffer *to, Span at)
 
 /* ---- around ---------------------------------------------------------------------------------- */
 
-/* Does the first MMA of it overwrite C? */
+static bool surely_runs(const Tensor *x, const Stmt *loop)
+{
+    return bounds_of(kernel_facts(x->k), loop->u.loop.extent).lo > 0;
+}
+
+/* Does the first MMA of it overwrite C, and surely run? */
 static bool clears_first(const Tensor *x, const Stmt *s, const Stmt *loop)
 {
     switch (s->kind) {
     case ST_BLOCK:
-        for (int i = 0; i < s->u.block.n; i++)
+        for (int i = 0; i < s->u.block.n; i++) {
             if (stmt_uses(s->u.block.list[i], x->from))
                 return clears_first(x, s->u.block.list[i], loop);
+            if (stmt_leaves(s->u.block.list[i]))
+                return false;
+        }
         return false;
-    case ST_FOR: return clears_first(x, s->u.loop.body, s);
+    case ST_FOR:
+        return surely_runs(x, s) && clears_first(x, s->u.loop.body, s);
     case ST_TILE: {
         const Expr *clear = s->u.tile.narg > 2 ? s->u.tile.arg[2] : NULL;
         int64_t v;
         if (clear && expr_is_int(clear, &v))
             return v != 0;
-        return clear && loop && expr_is_int(loop->u.loop.extent, &v) && v > 0 &&
-               clear->op == EX_EQ && clear->kid[0]->op == EX_VAR &&
+        return clear && loop && clear->op == EX_EQ && clear->kid[0]->op == EX_VAR &&
                clear->kid[0]->u.var == loop->u.loop.var && clear->kid[1] == loop->u.loop.min;
     }
     default: return false;
@@ -126,10 +136,11 @@ static const Stmt *put_tensor(Ir *ir, const Stmt *s, void *arg)
 
 static void wrap(Tensor *x, Builder *out, const Stmt *s)
 {
-    if (!clears_first(x, s, NULL))
+    if (x->given && !clears_first(x, s, NULL))
         build_add(out, copy(x, x->from, x->to, s->span));
     build_add(out, stmt_map(x->ir, s, put_tensor, x));
     build_add(out, copy(x, x->to, x->from, s->span));
+    x->given = true;
 }
 
 /* A loop that may run no iteration, after a clear: its first MMA overwrites, and without one
@@ -169,6 +180,7 @@ static const Stmt *walk_block(Tensor *x, const Stmt *s)
             end = only_mmas(x, list[j]) ? j + 1 : end;
         if (!only_mmas(x, list[i])) {
             build_add(&out, walk(x, list[i]));
+            x->given |= stmt_uses(list[i], x->from) != 0;
             continue;
         }
         if (end - i != 1 || !wrap_cleared(x, &out, list, i))
@@ -194,6 +206,7 @@ static const Stmt *walk(Tensor *x, const Stmt *s)
     }
     c = NEW(x->ir->arena, Stmt);
     *c = *s;
+    x->given |= s->kind == ST_FOR || s->kind == ST_WHILE;
     if (s->kind == ST_FOR) {
         c->u.loop.body = walk(x, s->u.loop.body);
     } else if (s->kind == ST_WHILE || s->kind == ST_IF) {
@@ -270,6 +283,7 @@ void pass_opt_tensor_memory(Kernel *k)
         if (!x.from)
             break;
         x.to = tensor_new(&x, x.from);
+        x.given = false;
         stmt_visit(k->body, plan_mma, &x);
         pass_opt_fold_clears(k);
         k->body = walk(&x, k->body);
