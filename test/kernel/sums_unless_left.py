@@ -9,6 +9,7 @@
 # verify: :nested n=0
 # verify: :nested n=1
 # verify: :first n=1
+# verify: :each n=0
 import tilelang
 import tilelang.language as T
 
@@ -97,3 +98,15 @@ def first():
             T.gemm(a, b, c, clear_accum=k == 0)
 
     return sums(None, body)
+
+
+# Cleared before the loop and in it: the clear of each step counts.
+@tilelang.jit
+def each():
+    @T.macro
+    def body(a, b, c, n):
+        for k in T.serial(3):
+            T.clear(c)
+            T.gemm(a, b, c)
+
+    return sums(2.0, body)

@@ -133,7 +133,16 @@ static const BodyPath *next_use(const BufferUses *n, int i, const BodyPath *list
     return p;
 }
 
-/* clear, then the only GEMM, and nothing that touches the tile in between */
+/* From the i-th statement of the list to the j-th. */
+static bool leaves_between(const Stmt *list, int i, int j)
+{
+    while (++i < j)
+        if (stmt_leaves(list->u.block.list[i]))
+            return true;
+    return false;
+}
+
+/* clear, then the only GEMM, and nothing that touches the tile or leaves in between */
 static bool find_chain(Kernel *k, const Buffer *tile, Chain *c)
 {
     *c = (Chain){.k = k, .tile = tile};
@@ -149,7 +158,8 @@ static bool find_chain(Kernel *k, const Buffer *tile, Chain *c)
         if (!holder)
             continue;
         Uses u = uses_of(holder->stmt, tile);
-        if (u.ngemm == 1 && !u.nother && holds_gemm(k, holder->stmt, tile)) {
+        if (u.ngemm == 1 && !u.nother && holds_gemm(k, holder->stmt, tile) &&
+            !leaves_between(list->stmt, fill->index, holder->index)) {
             c->list = list->stmt;
             c->fill = fill->index;
             c->holder = holder->index;
@@ -269,14 +279,15 @@ const Region *accum_home(Kernel *k, const Buffer *tile)
     return f.home;
 }
 
-/* Does the list have, before the statement at p, one that filled the tile? */
+/* Does the list have, before the statement at p, the clearing that was left out? */
 static bool filled_before(const Seek *f, const BodyPath *p)
 {
     const BufferUses *n = buffer_uses(f->k, f->tile);
 
     for (int i = 0; i < n->by.n; i++) {
         const Stmt *s = n->by.at[i];
-        if (!tile_does(s, TILE_FILLS) || s->u.tile.region[0].buf != f->tile)
+        if (!tile_does(s, TILE_FILLS) || s->u.tile.region[0].buf != f->tile ||
+            tile_plan(f->k, s)->how != &cpu_view)
             continue;
         if (n->path.at[i]->parent == p->parent && n->path.at[i]->index < p->index)
             return true;
