@@ -189,16 +189,43 @@ static bool is_option(const TargetOption *o, const char *word)
     return o->word[n - 1] == '=' ? !strncmp(word, o->word, n) : !strcmp(word, o->word);
 }
 
-static bool spec_option(Arena *a, TargetSpec *s, const char *word, const char **why)
+enum { OPTIONS_MOST = 32 };
+
+/* The words before this one that said something; options that say the same thing have one take. */
+typedef struct {
+    const TargetOption *option[OPTIONS_MOST];
+    const char *word[OPTIONS_MOST];
+    int n;
+} Said;
+
+static bool agrees(Arena *a, Said *said, const TargetOption *o, const char *word, const char **why)
 {
-    const char *names[32];
+    for (int i = 0; i < said->n; i++) {
+        const TargetOption *other = said->option[i];
+        if (other->take != o->take ||
+            !strcmp(said->word[i] + strlen(other->word), word + strlen(o->word)))
+            continue;
+        *why = arena_printf(a, "'%s' says another thing than '%s' [target-unknown]", word,
+                            said->word[i]);
+        return false;
+    }
+    if (said->n < OPTIONS_MOST) {
+        said->option[said->n] = o;
+        said->word[said->n++] = word;
+    }
+    return true;
+}
+
+static bool spec_option(Arena *a, TargetSpec *s, const char *word, Said *said, const char **why)
+{
+    const char *names[OPTIONS_MOST];
     const TargetOption *o;
     int n = 0;
 
     for (; (o = target_option(s->target, n)) && !is_option(o, word); n++)
         names[MIN(n, COUNT(names) - 1)] = o->word;
     if (o && o->take)
-        return o->take(a, s, word + strlen(o->word), why);
+        return agrees(a, said, o, word, why) && o->take(a, s, word + strlen(o->word), why);
     if (o) {
         s->ignored = arena_printf(a, "%s%s%.*s", s->ignored ? s->ignored : "",
                                   s->ignored ? " " : "", (int)strcspn(word, "="), word);
@@ -276,9 +303,10 @@ static void join_words(Arena *a, Str *out, const char *own, const char *text)
 static bool take_words(Arena *a, TargetSpec *s, const char *words, const char **why)
 {
     char *rest = NULL, *copy = arena_strdup(a, words);
+    Said said = {.n = 0};
 
     for (char *w = strtok_r(copy, " ", &rest); w; w = strtok_r(NULL, " ", &rest))
-        if (!spec_option(a, s, w, why)) {
+        if (!spec_option(a, s, w, &said, why)) {
             s->bad = w;
             return false;
         }

@@ -46,6 +46,10 @@ check missing_kernel 1 'no-such-function' "$TL" run "$here/add.py:nothing"
 check unknown_name 1 'no-such-parameter' "$TL" run "$here/add.py" M=3
 check bad_target 1 'target-unknown' "$TL" run "$here/add.py" --target toaster
 check other_target 1 'target-unsupported' "$TL" build "$here/add.py" --target vulkan
+check two_archs 1 "'-arch=sm_80' says another thing than '-arch=sm_90a'" "$TL" build "$here/add.py" --target "cuda -arch=sm_90a -arch=sm_80" --source
+check two_levels 1 "'-mcpu=x86-64-v3' says another thing than '-march=armv8-a'" "$TL" build "$here/add.py" --target "cpu -march=armv8-a -mcpu=x86-64-v3" --source
+check two_limits 1 'target-unknown' "$TL" build "$here/add.py" --target "cuda -max_num_threads=32 -max_threads_per_block=64" --source
+check one_limit_twice 0 'main_kernel' "$TL" build "$here/add.py" --target "cuda -max_num_threads=512 -max_threads_per_block=512" --source
 check bad_arch 1 "sm_zz. is no architecture" "$TL" build "$here/add.py" --target "cuda -arch=sm_zz" --source
 
 check help_of_nothing 2 "no verb 'nosuch'" "$TL" help nosuch
