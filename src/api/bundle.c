@@ -638,6 +638,17 @@ static void write_all(Bundle *b, const tl_bundle_part *given, int n, const tl_bu
     write_manifest(b);
 }
 
+/* Levels of one text are a CPU's; elsewhere the list would choose nothing. */
+static void check_levels(const tl_bundle_part *given, int n, const tl_bundle_options *o)
+{
+    for (int i = 0; i < n && o->levels; i++) {
+        const BundleHost *host = given[i].kernel->built.rt->bundle;
+        if (!host || !host->levels)
+            recover_throw(STATUS_USER, "'%s': a bundle for %s has no levels to choose from "
+                          "[bundle-target]", o->levels, given[i].kernel->request.spec.text);
+    }
+}
+
 void bundle_write(const tl_bundle_part *given, int n, const tl_bundle_options *o, const char *dir)
 {
     tl_kernel *k = given[0].kernel;
@@ -653,6 +664,7 @@ void bundle_write(const tl_bundle_part *given, int n, const tl_bundle_options *o
     if (!k->request.spec.target->bundle && !rt->bundle)
         recover_throw(STATUS_TARGET, "there are no bundles for target %s here; --source prints its "
                       "text [bundle-target]", k->request.spec.text);
+    check_levels(given, n, o);
     b->a = a;
     b->name = bundle_c_name(a, kernel_name(k));
     b->dir = place_begin(a, dir);

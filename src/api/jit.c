@@ -144,6 +144,9 @@ void jit(tl_kernel *k)
         return;
     Compiler cc = context_compiler(k->ctx, rt);
     ModuleSpec s = jit_spec(k);
+    if (k->line_info && rt->open && !(rt->line_info && *rt->line_info))
+        recover_throw(STATUS_USER, "line_info: compilers for target %s keep no lines of the text "
+                      "[unsupported-here]", k->request.spec.text);
     if (k->line_info && rt->open)
         keep_source(k, &s);
     Status st = rt->build(k->arena, &cc, &s, m, &why);

@@ -34,6 +34,7 @@ static const OptRule rules[] = {
     {"schedules", "sim", NULL},
     {"sim-stats", "sim", NULL},
     {"text", NULL, "sim"},
+    {"line-info", NULL, "sim text"},
     {"source", NULL, "sim"}, /* which runs the lowered kernel, not its text */
 };
 

@@ -43,6 +43,7 @@ static const Opt opts[] = {
 
 static const OptRule rules[] = {
     {"schedules", "sim", NULL},
+    {"line-info", NULL, "sim text"},
     {"tol", NULL, "strict"},
 };
 

@@ -336,6 +336,10 @@ check own_source_is_missing 1 'nowhere' "$TL" run "$here/gemm.py" --source nowhe
 check target_caret_of_the_second 1 '^ {19}\^~{5}$' "$TL" build "$here/gemm.py" --target "opencl opencl"
 check target_caret 1 '^    target "opencl -subgroup=3 -fp16"$' "$TL" build "$here/gemm.py" --target "opencl -subgroup=3 -fp16"
 check target_caret_place 1 '^ {19}\^~{10}$' "$TL" build "$here/gemm.py" --target "opencl -subgroup=3 -fp16"
+check no_levels 1 "'x86-64-v3': a bundle for webgpu has no levels.*bundle-target" "$TL" build "$here/gemm.py" --target webgpu -o "$work/no_bundle" --levels x86-64-v3
+check no_archs 1 "'sm_80': a bundle for metal has no levels.*bundle-target" "$TL" build "$here/gemm.py" --target metal -o "$work/no_bundle" --arch sm_80
+check lines_of_a_simulator 2 '--line-info and --sim cannot stand together' "$TL" verify "$here/gemm.py" --target "cuda -arch=sm_90a" --line-info --sim
+check lines_nowhere 1 'keep no lines of the text.*unsupported-here' "$TL" run "$here/add.py" --target metal --line-info
 check no_bundle 1 'no bundles for target null.*bundle-target' "$TL" build "$here/gemm.py" --target null -o "$work/no_bundle"
 check profile_not_everywhere 1 'tl profile is for' "$TL" profile "$here/gemm.py" --target webgpu
 check profile_of_a_cpu 0 'us a run, [0-9]+ samples' "$TL" profile "$here/gemm.py" M=512 N=512 K=512 --target cpu --json "$work/cpu.json" --svg "$work/cpu.svg"
