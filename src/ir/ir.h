@@ -841,7 +841,7 @@ struct Kernel {
     int nloop_at;
     struct BodyUses *uses; /* of the body as it was last asked for (pass/body_uses.c), or NULL */
     Map truths;            /* conditions of threads that were asked for (pass/thread_group.c) */
-    const struct Facts *body_facts; /* of all names of facts_body, under facts_assume; or NULL */
+    struct Facts *body_facts; /* of all names of facts_body, under facts_assume; or NULL */
     const Stmt *facts_body;
     const Expr *facts_assume;
     int64_t arena_bytes;   /* on-chip bytes per block after PLACED */

@@ -170,7 +170,7 @@ static const Stmt *with_width(Kernel *k, const Stmt *t, const Stmt *nest)
     if ((!w && !narrow) || !stmt_is_nest(nest))
         return nest;
     Hint *own = NEW(ir->arena, Hint);
-    int bytes = narrow ? copy_async_bytes(k, kernel_facts(k), how, t) : 0;
+    int bytes = narrow ? copy_async_bytes(k, body_facts(k), how, t) : 0;
     *own = w ? *w : (Hint){.name = "coalesced_width", .value = expr_int(ir,
                  MAX(bytes * 8 / dtype_bits(t->u.tile.region[DST].buf->type), 1))};
     return stmt_for(ir, nest->span, LOOP_PARALLEL, nest->u.loop.var, nest->u.loop.min,

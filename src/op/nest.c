@@ -63,6 +63,19 @@ Facts *kernel_facts(Kernel *k)
     return f;
 }
 
+/* Names are unique, so what is said of them never clashes.  Kept until the body or what it may
+ * assume is another. */
+Facts *body_facts(Kernel *k)
+{
+    if (!k->body_facts || k->facts_body != k->body || k->facts_assume != k->assume) {
+        k->body_facts = kernel_facts(k);
+        facts_body(k->body_facts, k->body);
+        k->facts_body = k->body;
+        k->facts_assume = k->assume;
+    }
+    return k->body_facts;
+}
+
 Buffer *kernel_scalar(Kernel *k, const char *name, DType t, Span at)
 {
     return kernel_buffer(k, name, t, MEM_VAR, 0, NULL, at);

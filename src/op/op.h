@@ -112,6 +112,8 @@ void nest_facts(Kernel *k, const Nest *n, Facts *f);
 
 /* What every kernel knows of its own variables: blocks, threads, dims. */
 Facts *kernel_facts(Kernel *k);
+/* And of all names and loops of its body.  Shared: who adds to them takes it away again. */
+Facts *body_facts(Kernel *k);
 /* A scalar the lowering needs, added to the kernel's buffers. */
 Buffer *kernel_scalar(Kernel *k, const char *name, DType t, Span at);
 const Expr *scalar_get(Kernel *k, Buffer *b);

@@ -91,8 +91,7 @@ void parallel_read(Ir *ir, const Stmt *s, LoopNest *p)
 
 void parallel_know(Kernel *k, LoopNest *p)
 {
-    if (k->assume && !expr_is_const(k->assume))
-        p->facts = kernel_facts(k);
+    p->facts = body_facts(k);
 }
 
 static int64_t nest_size(const LoopNest *p)

@@ -196,6 +196,7 @@ static bool is_run(Runs *r, const Expr *load)
 int nest_async_bytes(Kernel *k, const Mech *how, const NestCopy *c)
 {
     Ir *ir = k->ir;
+    Facts *f = body_facts(k);
     int bytes = dtype_bits(c->dst->type) / 8;
     int64_t extent = 0, shape[RANK_MOST];
 
@@ -206,16 +207,19 @@ int nest_async_bytes(Kernel *k, const Mech *how, const NestCopy *c)
     const Var *last = c->nest.var[c->axis[c->dst->rank - 1]];
     int64_t most = c->nest.width ? c->nest.width * bytes : how->most;
     for (int n = (int)MIN(most, how->most); n >= how->least && n >= bytes; n /= 2) {
-        Runs r = {ir, kernel_facts(k), last, NULL, n / bytes};
+        Runs r = {ir, f, last, NULL, n / bytes};
         if (n == bytes)
             return n;
         if (extent % r.width)
             continue;
+        int mark = facts_mark(f);
         r.group = var_new(ir, "q", DT_I32, NO_SPAN);
         facts_range(r.f, r.group, expr_int(ir, 0), expr_int(ir, extent / r.width));
         for (int i = 0; i < c->nest.n; i++)
             facts_range(r.f, c->nest.var[i], expr_int(ir, 0), expr_int(ir, c->nest.extent[i]));
-        if (is_run(&r, c->load) && (!c->cond || is_even(&r, c->cond)))
+        bool runs = is_run(&r, c->load) && (!c->cond || is_even(&r, c->cond));
+        facts_pop(f, mark);
+        if (runs)
             return n;
     }
     return 0;

@@ -120,7 +120,7 @@ static bool needs_registers(Ahead *x, const Stmt *copy)
     const Mech *how = mech_ahead(x->k->target->mechs);
 
     return (l && layout_size(l) > buffer_static_size(b)) ||
-           !copy_async_bytes(x->k, kernel_facts(x->k), how, copy);
+           !copy_async_bytes(x->k, body_facts(x->k), how, copy);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */

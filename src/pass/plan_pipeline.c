@@ -656,7 +656,7 @@ static void tell_stages(const Plan *p, const Loop *l)
 
 void pass_plan_pipeline(Kernel *k)
 {
-    Plan p = {.k = k, .ir = k->ir, .facts = kernel_facts(k),
+    Plan p = {.k = k, .ir = k->ir, .facts = body_facts(k),
               .how = mech_ahead(k->target->mechs)};
 
     group_walk_init(&p.walk, k);

@@ -131,7 +131,7 @@ static const MmaLoad *find_load(Gemm *g, int which)
     int unit = load->unit / bits;
     bool wide = l ? layout_vector_width(l, last, bits, load->unit / 8) == unit
                   : shape[last] % unit == 0;
-    Modular m = modular_of(kernel_facts(g->k), r->at[last]);
+    Modular m = modular_of(body_facts(g->k), r->at[last]);
     return wide && m.coef % unit == 0 && m.base % unit == 0 ? load : NULL;
 }
 

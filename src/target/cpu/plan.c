@@ -182,31 +182,11 @@ static void look_uses(Kernel *k, Look *l)
         look_stmt(l, n->by.at[i]);
 }
 
-static bool know_loop(const Stmt *s, void *arg)
-{
-    if (s->kind == ST_FOR)
-        facts_range(arg, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
-    return true;
-}
-
-/* Vars are unique, so ranges never clash.  Kept until the body is another. */
-static const Facts *loop_facts(Kernel *k)
-{
-    if (!k->body_facts || k->facts_body != k->body || k->facts_assume != k->assume) {
-        Facts *f = kernel_facts(k);
-        stmt_visit(k->body, know_loop, f);
-        k->body_facts = f;
-        k->facts_body = k->body;
-        k->facts_assume = k->assume;
-    }
-    return k->body_facts;
-}
-
 /* Starts are known not to be negative, fixed dimensions are in bounds, exactly two dimensions
  * move. */
 bool cpu_region_can_be_viewed(Kernel *k, const Region *src)
 {
-    const Facts *f = loop_facts(k);
+    const Facts *f = body_facts(k);
     Ir *ir = k->ir;
     int moving = 0;
 

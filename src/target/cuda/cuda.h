@@ -63,8 +63,7 @@ const Stmt *tma_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 bool tma_has_address(const Buffer *b);
 bool tma_strides_fit(const Facts *f, const Buffer *b);
 bool tma_boxes_fit(const Region *shared, bool slice, const char **why);
-/* Facts about all names of the body; does nobody else touch the tensor? */
-const Facts *body_facts(Kernel *k);
+/* Does nobody else touch the tensor? */
 bool tma_is_alone(Kernel *k, const Stmt *t, const Buffer *tensor, bool loads, const char **why);
 bool tma_is_only_store(Kernel *k, const Stmt *t); /* does nothing else write the tensor? */
 const Expr *tma_policy(Ir *ir, const Stmt *t); /* of the second level cache; NULL: none */

@@ -33,7 +33,7 @@ static bool starts_well(Kernel *k, const Region *r, bool mn_major, int span)
     enum { STEP_BYTES = 32 };
     int row = r->buf->rank - 2;
     int64_t panel = (int64_t)(mn_major ? span : STEP_BYTES) * 8 / dtype_bits(r->buf->type);
-    Facts *f = kernel_facts(k);
+    const Facts *f = body_facts(k);
     Modular m = modular_of(f, r->at[row]), n = modular_of(f, r->at[row + 1]);
     return m.coef % 8 == 0 && m.base % 8 == 0 && n.coef % panel == 0 && n.base % panel == 0;
 }

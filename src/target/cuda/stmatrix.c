@@ -54,7 +54,7 @@ static bool rows_fit(const Store *g)
     int last = b->rank - 1, unit = SLOTS;
     const Layout *l = buffer_plan(g->k, b)->layout;
     int64_t shape[RANK_MOST];
-    Modular m = modular_of(kernel_facts(g->k), g->dst->at[last]);
+    Modular m = modular_of(body_facts(g->k), g->dst->at[last]);
 
     if (!buffer_static_shape(b, shape) || m.coef % unit || m.base % unit)
         return false;

@@ -76,7 +76,7 @@ static int widest(int64_t N, int m, DType c, bool bytes_kn)
 static bool rows_fit(Kernel *k, const Region *r)
 {
     int64_t rows = matrix_extent(r, 1), all = 0, panel = LANES;
-    Modular at = modular_of(kernel_facts(k), r->at[r->buf->rank - 2]);
+    Modular at = modular_of(body_facts(k), r->at[r->buf->rank - 2]);
 
     expr_is_int(r->buf->shape[r->buf->rank - 2], &all);
     if (all == HALF)

@@ -14,20 +14,6 @@ enum {
 
 /* ---- what can be ----------------------------------------------------------------------------- */
 
-/* Of all names of the body.  Kept with the kernel until its body or what it may assume is
- * another. */
-const Facts *body_facts(Kernel *k)
-{
-    if (!k->body_facts || k->facts_body != k->body || k->facts_assume != k->assume) {
-        Facts *f = kernel_facts(k);
-        facts_body(f, k->body);
-        k->body_facts = f;
-        k->facts_body = k->body;
-        k->facts_assume = k->assume;
-    }
-    return k->body_facts;
-}
-
 /* Bytes between neighbours along each dimension but the last are whole units. */
 bool tma_strides_fit(const Facts *f, const Buffer *b)
 {

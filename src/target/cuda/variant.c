@@ -62,7 +62,7 @@ static bool count_copies(const Stmt *s, void *arg)
     bool fills = s->u.tile.region[SRC].buf->scope == MEM_GLOBAL &&
                  s->u.tile.region[DST].buf->scope == MEM_SHARED;
     x->ncopy += tma_plan(x->k, s, &why) ||
-                (fills && copy_async_bytes(x->k, kernel_facts(x->k), &cuda_cp_async, s) == UNIT);
+                (fills && copy_async_bytes(x->k, body_facts(x->k), &cuda_cp_async, s) == UNIT);
     return true;
 }
 
