@@ -4,7 +4,15 @@
 
 #include "op/op.h"
 
-/* async_nest.c: T.Parallel nests that only fill a shared tile from global memory. */
+/* async_nest.c: T.Parallel nests that give each element of a buffer once. */
+typedef struct {
+    LoopNest nest;
+    Buffer *dst;
+    int axis[RANK_MOST]; /* by dimension of dst: the loop along it */
+    const Expr *value;   /* lets put into it */
+} NestFill;
+bool nest_is_fill(Ir *ir, const Stmt *nest, NestFill *f);
+/* Those that only fill a shared tile from global memory. */
 typedef struct {
     LoopNest nest;
     Buffer *dst;

@@ -62,20 +62,32 @@ static bool from_zero(const Stmt *s, int n)
     return true;
 }
 
-bool nest_is_copy(Ir *ir, const Stmt *nest, NestCopy *c)
+bool nest_is_fill(Ir *ir, const Stmt *nest, NestFill *f)
 {
     Map lets;
 
     map_init(&lets, ir->arena);
-    parallel_read(ir, nest, &c->nest);
-    if (!c->nest.fixed || !from_zero(nest, c->nest.n))
+    parallel_read(ir, nest, &f->nest);
+    if (!f->nest.fixed || !from_zero(nest, f->nest.n))
         return false;
-    const Stmt *s = lone_store(ir, c->nest.body, &lets);
-    if (!s || s->u.store.buf->scope != MEM_SHARED || s->u.store.buf->rank == 0 ||
-        !fills_tile(&c->nest, s, c->axis))
+    const Stmt *s = lone_store(ir, f->nest.body, &lets);
+    if (!s || s->u.store.buf->rank == 0 || !fills_tile(&f->nest, s, f->axis))
         return false;
-    const Expr *x = expr_subst_map(ir, s->u.store.value, &lets, NULL);
-    c->dst = s->u.store.buf;
+    f->dst = s->u.store.buf;
+    f->value = expr_subst_map(ir, s->u.store.value, &lets, NULL);
+    return true;
+}
+
+bool nest_is_copy(Ir *ir, const Stmt *nest, NestCopy *c)
+{
+    NestFill f;
+
+    if (!nest_is_fill(ir, nest, &f) || f.dst->scope != MEM_SHARED)
+        return false;
+    const Expr *x = f.value;
+    c->nest = f.nest;
+    c->dst = f.dst;
+    memcpy(c->axis, f.axis, sizeof c->axis);
     c->cond = NULL;
     if (x->op == EX_IF && is_zero(x->kid[2])) {
         c->cond = x->kid[0];
