@@ -1,7 +1,7 @@
 /* opt_indices.c -- nests that copy by what their iteration has worked out, or brought, before them.
  *
- *     for i: at[i] = max(I[k * 64 + i], 0)         for i: at[i] = max(I[k * 64 + i], 0)
- *     for i, j: s[i, j] = A[at[i], j]        ->    for i, j: s[i, j] = A[max(I[k * 64 + i], 0), j]
+ *     for i: at[i] = max(I[k * 64 + i], 0)
+ *     for i, j: s[i, j] = A[at[i], j]     ->     for i, j: s[i, j] = A[max(I[k * 64 + i], 0), j]
  *
  * Indices and conditions in a tile would hold the copy in its iteration.  Those that come from
  * tensors alone can be worked out wherever the copy is, and are loaded ahead of it (async_gather.c).
