@@ -315,6 +315,8 @@ static bool plain_value(PyTrace *t, PyObject *o, Value *out)
         *out = three_value(t, o, V_SLICE);
     else if (PyRange_Check(o))
         *out = three_value(t, o, V_RANGE);
+    else if (o == Py_Ellipsis)
+        *out = value_opaque(t->ev, "...");
     else
         return false;
     return true;
