@@ -11,6 +11,8 @@
 #include "pass/pass.h"
 #include "pass/thread_nest.h"
 
+enum { NEAR = 4, SAMPLES = 16 };
+
 typedef struct {
     Ir *ir;
     int n;
@@ -31,25 +33,79 @@ static void nest_of(const Stmt *s, Loops *nest)
 typedef struct {
     Loops *nest;
     int unit[RANK_MOST];  /* accesses that move by one element with this loop's variable */
-    int far[RANK_MOST];   /* accesses that jump */
+    int far[RANK_MOST];   /* accesses that jump; a few elements are no jump */
 } Strides;
+
+/* ---- what an access moves by ---------------------------------------------------------------- */
+
+static bool is_uncounted(const Expr *x, void *arg)
+{
+    (void)arg;
+    switch (x->op) {
+    case EX_INT: case EX_VAR: case EX_ADD: case EX_SUB: case EX_MUL: case EX_FLOORDIV:
+    case EX_FLOORMOD: case EX_MIN: case EX_MAX:
+        return false;
+    default: return true;
+    }
+}
+
+/* The place in memory when v is `at` and all else 0. */
+static int64_t place_at(const Touch *t, const Var *v, int64_t at, int64_t *values)
+{
+    int64_t place = 0;
+    values[v->id] = at;
+    for (int d = 0; d < t->n; d++)
+        place = place * t->buf->shape[d]->u.i + expr_eval(t->at[d], values);
+    values[v->id] = 0;
+    return place;
+}
+
+/* Quotients and remainders of v may be neighbours all the same, which the places tell. */
+static bool count_places(Strides *st, const Touch *t, int l)
+{
+    const Var *v = st->nest->loop[l]->u.loop.var;
+    int unit = 0, near = 0;
+    int64_t n;
+
+    for (int d = 0; d < t->n; d++)
+        if (expr_any(t->at[d], is_uncounted, NULL) || !expr_is_int(t->buf->shape[d], &n))
+            return false;
+    int64_t *values = NEWN(st->nest->ir->arena, int64_t, st->nest->ir->nvar + 1);
+    for (int i = 0; i < SAMPLES; i++) {
+        n = place_at(t, v, i + 1, values) - place_at(t, v, i, values);
+        unit += n == 1;
+        near += n >= 0 && n <= NEAR;
+    }
+    if (unit > SAMPLES / 2)
+        st->unit[l]++;
+    else if (near <= SAMPLES / 2)
+        st->far[l]++;
+    return true;
+}
 
 static void count_access(void *arg, const Stmt *s, const Touch *t)
 {
     Strides *st = arg;
-    bool counts = t->how == ACC_READ || s->kind == ST_STORE;
+    const bool counts = t->how == ACC_READ || s->kind == ST_STORE;
 
     for (int l = 0; counts && l < st->nest->n; l++) {
         Var *v = st->nest->loop[l]->u.loop.var;
+        int far = 0, unit = 0;
+        bool affine = true;
         for (int d = 0; d < t->n; d++) {
-            if (!expr_uses_var(t->at[d], v))
-                continue;
             int64_t coef;
             const Expr *base;
-            bool unit = d == t->n - 1 &&
-                        affine_of(st->nest->ir, t->at[d], &v, 1, &coef, &base) && coef == 1;
-            *(unit ? &st->unit[l] : &st->far[l]) += 1;
+            if (!expr_uses_var(t->at[d], v))
+                continue;
+            const bool is = affine_of(st->nest->ir, t->at[d], &v, 1, &coef, &base);
+            affine = affine && is;
+            unit += is && d == t->n - 1 && coef == 1;
+            far += !is || d < t->n - 1 || coef < 1 || coef > NEAR;
         }
+        if (!affine && count_places(st, t, l))
+            continue;
+        st->unit[l] += unit;
+        st->far[l] += far;
     }
 }
 
