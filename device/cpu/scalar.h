@@ -275,8 +275,8 @@ TL_ATOMICS_I(uint64, uint64_t, uint64_t)
 TL_INLINE int tl_isnan_##sfx(F x) { return x != x; }                                               \
 TL_INLINE int tl_isinf_##sfx(F x) { return x == inf || x == -inf; }                                \
 TL_INLINE int tl_isfinite_##sfx(F x) { return x - x == 0; }                                        \
-TL_INLINE F tl_min_nan_##sfx(F a, F b) { return (a < b) | (a != a) ? a : b; }                      \
-TL_INLINE F tl_max_nan_##sfx(F a, F b) { return (a > b) | (a != a) ? a : b; }
+TL_INLINE F tl_min_nan_##sfx(F a, F b) { const F m = a < b ? a : b; return a != a ? a : m; }       \
+TL_INLINE F tl_max_nan_##sfx(F a, F b) { const F m = a > b ? a : b; return a != a ? a : m; }
 /* Sums and products that the compiler does not contract: what they take and give is in a register. */
 #if defined __x86_64__
 #define TL_SETTLE(x) __asm__("" : "+x"(x))
