@@ -102,6 +102,7 @@ static const char *const common_flags[] = {
     "-ffp-contract=fast",
     "-fno-strict-aliasing",
     "-fopenmp-simd",
+    "-fno-unswitch-loops", /* GCC makes no vectors of conditions in the loops that it leaves */
     "-w",
     "-fno-semantic-interposition",
 };

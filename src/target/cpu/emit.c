@@ -197,6 +197,8 @@ void cpu_emit_for(Emit *e, const Stmt *s)
         emit_loop(e, s, NULL, emit_stmt);
         return;
     }
+    if (!folds && s->u.loop.how == LOOP_VECTOR && emit_choice_loop(e, s))
+        return;
     if ((folds || s->u.loop.how == LOOP_VECTOR) && emit_vector_loop(e, s))
         return;
     if (!folds && s->u.loop.how == LOOP_VECTOR && emit_stream_loop(e, s))

@@ -37,6 +37,7 @@ typedef struct {
     const Stmt *role;   /* around what is printed, of some threads */
     Map gathered;       /* collectives that all threads come to before one works */
     bool streams;       /* some stores go past the caches */
+    int choices;        /* around what is printed, made outside of a loop */
     bool amx;           /* some GEMMs are planned for tile registers */
     const struct Ahead *ahead; /* what to fetch early */
     const char *leave;  /* statement that ends the block early: "return;" */
@@ -84,6 +85,9 @@ bool is_consecutive(Emit *e, const Var *v, const Buffer *b, const Expr *at);
 
 /* emit_stream.c */
 bool emit_stream_loop(Emit *e, const Stmt *loop); /* the same */
+
+/* emit_choice.c */
+bool emit_choice_loop(Emit *e, const Stmt *loop); /* the same */
 
 /* emit_gemm.c */
 void emit_instr(Emit *e, const Stmt *s);
