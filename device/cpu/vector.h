@@ -18,6 +18,35 @@ TL_INLINE tl_v tl_vsplat(float x) { return x - (tl_v){0}; }
 TL_INLINE tl_v tl_vload(const float *p) { return *(const tl_vu *)p; }
 TL_INLINE void tl_vstore(float *p, tl_v x) { *(tl_vu *)p = x; }
 
+/* The first n lanes, 0 < n < TL_LANES; the others are 0, and not read or written. */
+#if defined(__AVX512F__) && TL_VECTOR_BYTES == 64
+TL_INLINE tl_v tl_vload_few(const float *p, int64_t n)
+{
+    tl_v r;
+    const uint16_t m = (uint16_t)((1u << n) - 1);
+    __asm__("vmovups %1, %0 %{%2%}%{z%}" : "=v"(r) : "m"(*(const tl_vu *)p), "Yk"(m));
+    return r;
+}
+TL_INLINE void tl_vstore_few(float *p, tl_v x, int64_t n)
+{
+    const uint16_t m = (uint16_t)((1u << n) - 1);
+    __asm__("vmovups %1, %0 %{%2%}" : "+m"(*(tl_vu *)p) : "v"(x), "Yk"(m));
+}
+#else
+TL_INLINE tl_v tl_vload_few(const float *p, int64_t n)
+{
+    tl_v r = {0};
+    for (int64_t i = 0; i < n; i++)
+        r[i] = p[i];
+    return r;
+}
+TL_INLINE void tl_vstore_few(float *p, tl_v x, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++)
+        p[i] = x[i];
+}
+#endif
+
 /* m is all ones or all zeros in each lane */
 TL_INLINE tl_v tl_vchoose(tl_vi m, tl_v a, tl_v b)
 {
@@ -229,5 +258,75 @@ TL_INLINE tl_v tl_vexp(tl_v x)
 }
 
 #endif
+
+/* as in math.h */
+TL_INLINE tl_v tl_vsigmoid(tl_v x)
+{
+    const tl_v e = tl_vexp(-tl_vabs(x)), s = 1.0f + e;
+    const tl_v q = tl_vchoose((tl_vi)(x < 0.0f), e, tl_vsplat(1.0f)) / s;
+    const tl_v lost = (e - (s - 1.0f)) * (1.41176471f - 0.470588235f * s);
+    return q - q * lost;
+}
+
+/* --- sine and cosine: quarters of a turn are taken away in f32, in parts whose products are exact
+   up to TL_TURNS; what is larger goes one by one, as in math.h --- */
+
+#define TL_TURNS 5000.0f
+
+/* x less k quarters, and what rounding took of that; *k in the low bits. */
+TL_INLINE tl_v tl_vquarter(tl_v x, tl_vi *k, tl_v *low)
+{
+    const tl_v z = x * 0.636619772f + 12582912.0f, n = z - 12582912.0f;
+    *k = (tl_vi)z;
+    tl_v r = x - n * 1.5703125f;             /* 8 bits */
+    r = r - n * 4.8351287841796875e-4f;      /* 12 bits */
+    const tl_v high = r - n * 3.13855707645416259765625e-7f;
+    *low = ((r - high) - n * 3.13855707645416259765625e-7f) - n * 6.077100506506192601475e-11f;
+    return high;
+}
+
+TL_INLINE tl_v tl_vsine(tl_v x, int32_t turn)
+{
+    tl_vi k;
+    tl_v low;
+    const tl_v r = tl_vquarter(x, &k, &low), t = r * r;
+    tl_v s = tl_vsplat(2.7183114939898219064e-6f), c = tl_vsplat(2.44331571e-5f);
+    s = s * t - 1.9839334836096632e-4f;
+    s = s * t + 8.3333293858894632e-3f;
+    s = s * t - 1.6666666641626524e-1f;
+    s = r + (r * (s * t) + low);
+    c = c * t - 1.38873162e-3f;
+    c = c * t + 4.16666456e-2f;
+    c = c * t - 0.5f;
+    c = 1.0f + (c * t - r * low);
+    k += turn;
+    const tl_v y = tl_vchoose((k & 1) != 0, c, s);
+    return (tl_v)((tl_vi)y ^ ((k & 2) << 30));
+}
+TL_INLINE int tl_vany(tl_vi m)
+{
+    int any = 0;
+    for (int i = 0; i < TL_LANES; i++)
+        any |= m[i];
+    return any != 0;
+}
+TL_INLINE tl_v tl_vsin(tl_v x)
+{
+    tl_v y = tl_vsine(x, 0);
+    y = tl_vchoose(tl_vabs(x) < 2.44140625e-4f, x, y);
+    if (__builtin_expect(tl_vany(~(tl_vabs(x) <= TL_TURNS)), 0))
+        for (int i = 0; i < TL_LANES; i++)
+            y[i] = tl_sinf(x[i]);
+    return y;
+}
+TL_INLINE tl_v tl_vcos(tl_v x)
+{
+    tl_v y = tl_vsine(x, 1);
+    if (__builtin_expect(tl_vany(~(tl_vabs(x) <= TL_TURNS)), 0))
+        for (int i = 0; i < TL_LANES; i++)
+            y[i] = tl_cosf(x[i]);
+    return y;
+}
+
 #endif
 #endif

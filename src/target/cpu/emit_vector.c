@@ -1,7 +1,7 @@
 /* emit_vector.c -- loops over f32 in whole vectors, where the C compiler would do worse.
  *
  * Taken are loops of plain stores and folds over consecutive elements that have an exponential, a
- * fold or a result that goes past the caches (device/cpu/vector.h has the vectors).  Every other
+ * sine, a fold, many loads or a result that goes past the caches (device/cpu/vector.h has the vectors).  Every other
  * loop is left to the compiler.  What does not fill a vector is done by the loop as it was:
  *
  *     elements up to an aligned one, if many results are streamed; whole vectors; the rest */
@@ -10,6 +10,7 @@
 
 enum {
     FOLDS_MOST = 4, ACCUMULATORS = 4,
+    LOADS = 8, /* GCC has a pointer for each of them, and no registers for the pointers */
     ALIGN_LEAST = 64, /* vectors: in shorter loops elements before an aligned one cost too much */
 };
 
@@ -21,14 +22,16 @@ typedef struct {
     const Stmt *stream;    /* the first store that goes past the caches */
     bool aligned;          /* vectors begin where a line of that one does */
     const Stmt *fold[FOLDS_MOST];
-    int nfold, nstore;
+    int nfold, nstore, nload;
     bool math;
+    const char *left;      /* so many elements are there of the vector that is printed */
 } Vector;
 
 static const char *const math_name[MATH_COUNT] = {
     [MATH_EXP2] = "tl_vexp2", [MATH_EXP] = "tl_vexp", [MATH_SQRT] = "tl_vsqrt",
     [MATH_RSQRT] = "tl_vrsqrt", [MATH_ABS] = "tl_vabs", [MATH_RCP] = "tl_vrcp",
-    [MATH_FAST_RCP] = "tl_vrcp",
+    [MATH_FAST_RCP] = "tl_vrcp", [MATH_SIGMOID] = "tl_vsigmoid",
+    [MATH_SIN] = "tl_vsin", [MATH_COS] = "tl_vcos",
 };
 
 typedef struct {
@@ -128,9 +131,12 @@ static bool can_be_vector(Vector *w, const Expr *x)
         return true;
     switch (x->op) {
     case EX_VAR: return map_has(&w->lets, x->u.var);
-    case EX_LOAD: return !x->guarded && is_consecutive(w->e, w->v, x->u.buf, x->kid[0]);
+    case EX_LOAD:
+        w->nload++;
+        return !x->guarded && is_consecutive(w->e, w->v, x->u.buf, x->kid[0]);
     case EX_MATH:
-        w->math |= x->u.fn == MATH_EXP2 || x->u.fn == MATH_EXP;
+        w->math |= x->u.fn == MATH_EXP2 || x->u.fn == MATH_EXP || x->u.fn == MATH_SIN ||
+                   x->u.fn == MATH_COS;
         return math_name[x->u.fn] && can_be_vector(w, x->kid[0]);
     case EX_NEG: return can_be_vector(w, x->kid[0]);
     case EX_ADD: case EX_SUB: case EX_MUL: case EX_DIV: case EX_MIN: case EX_MAX:
@@ -201,7 +207,7 @@ static bool vector_init(Vector *w, Emit *e, const Stmt *loop)
     for (int i = 0; i < n; i++)
         if (!take_stmt(w, body->kind == ST_BLOCK ? body->u.block.list[i] : body))
             return false;
-    return w->math || w->nfold || w->stream;
+    return w->math || w->nfold || w->stream || w->nload >= LOADS;
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -238,9 +244,9 @@ static void put_expr(Vector *w, const Expr *x)
     switch (x->op) {
     case EX_VAR: str_puts(o, var_name(w->e, x->u.var)); break;
     case EX_LOAD:
-        str_puts(o, "tl_vload(");
+        str_puts(o, w->left ? "tl_vload_few(" : "tl_vload(");
         put_at(w, x->u.buf, x->kid[0]);
-        str_putc(o, ')');
+        str_printf(o, w->left ? ", %s)" : ")", w->left);
         break;
     case EX_MATH: put_call(w, math_name[x->u.fn], x); break;
     case EX_MIN: put_call(w, "tl_vmin", x); break;
@@ -290,13 +296,14 @@ static void put_stmt(Vector *w, const Stmt *s, int copy)
         put_fold(w, s, copy);
     } else {
         const bool streams = w->stream && tensor_streams(e->k, s->u.store.buf);
-        str_puts(e->out, !streams                        ? "tl_vstore("
+        str_puts(e->out, w->left                        ? "tl_vstore_few("
+                         : !streams                     ? "tl_vstore("
                          : s == w->stream && w->aligned ? "tl_vstream("
                                                         : "tl_vstream_any(");
         put_at(w, s->u.store.buf, s->u.store.at[0]);
         str_puts(e->out, ", ");
         put_expr(w, s->u.store.value);
-        str_puts(e->out, ");\n");
+        str_printf(e->out, w->left ? ", %s);\n" : ");\n", w->left);
     }
 }
 
@@ -339,12 +346,18 @@ static void put_ahead(Vector *w, const Stmt *loop)
     str_puts(e->out, ", 0, 2);\n");
 }
 
+static void put_body(Vector *w, const Stmt *loop, int copy)
+{
+    const Stmt *body = loop->u.loop.body;
+    const int n = body->kind == ST_BLOCK ? body->u.block.n : 1;
+    for (int i = 0; i < n; i++)
+        put_stmt(w, body->kind == ST_BLOCK ? body->u.block.list[i] : body, copy);
+}
+
 static void put_copies(Vector *w, const Stmt *loop, int copies)
 {
     Emit *e = w->e;
-    const Stmt *body = loop->u.loop.body;
     const char *v = var_name(e, w->v);
-    int n = body->kind == ST_BLOCK ? body->u.block.n : 1;
 
     emit_line(e, "for (; %s_at <= %s_end - %d * TL_LANES; %s_at += %d * TL_LANES) {", v, v, copies,
               v, copies);
@@ -354,11 +367,25 @@ static void put_copies(Vector *w, const Stmt *loop, int copies)
         e->indent++;
         emit_line(e, "const %s %s = %s_at + %d * TL_LANES;", c_value_type(w->v->type), v, v, c);
         put_ahead(w, loop);
-        for (int i = 0; i < n; i++)
-            put_stmt(w, body->kind == ST_BLOCK ? body->u.block.list[i] : body, c);
+        put_body(w, loop, c);
         e->indent--;
         emit_line(e, "}");
     }
+    e->indent--;
+    emit_line(e, "}");
+}
+
+/* What is left, fewer than a vector. */
+static void put_last(Vector *w, const Stmt *loop)
+{
+    Emit *e = w->e;
+    const char *v = var_name(e, w->v), *t = c_value_type(w->v->type);
+    emit_line(e, "if (%s_at < %s_end) {", v, v);
+    e->indent++;
+    emit_line(e, "const %s %s = %s_at, %s_left = %s_end - %s_at;", t, v, v, v, v, v);
+    w->left = arena_printf(e->arena, "%s_left", v);
+    put_body(w, loop, 0);
+    w->left = NULL;
     e->indent--;
     emit_line(e, "}");
 }
@@ -443,8 +470,10 @@ bool emit_vector_loop(Emit *e, const Stmt *loop)
     if (copies > 1 && (!fixed || extent % (copies * lanes) >= lanes))
         put_copies(&w, loop, 1);
     put_joins(&w, copies);
-    if (!fixed || extent % lanes || w.aligned)
+    if (w.nfold && (!fixed || extent % lanes || w.aligned))
         put_single(&w, loop, false);
+    else if (!fixed || extent % lanes || w.aligned)
+        put_last(&w, loop);
     e->indent--;
     emit_line(e, "}");
     return true;

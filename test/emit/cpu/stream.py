@@ -91,10 +91,10 @@ def scale(M=1048576, N=4100):
 #                 tl_vstream(&Y[(int64_t)bx * 4100 + j], x_1);
 #             }
 #         }
-#         for (; j_at < j_end; j_at++) {
-#             const int32_t j = j_at;
-#             const float x_1 = tl_exp2f(X[(int64_t)bx * 4100 + j] - top_1);
-#             Y[(int64_t)bx * 4100 + j] = x_1;
+#         if (j_at < j_end) {
+#             const int32_t j = j_at, j_left = j_end - j_at;
+#             const tl_v x_1 = tl_vexp2((tl_vload_few(&X[(int64_t)bx * 4100 + j], j_left) - tl_vsplat(top_1)));
+#             tl_vstore_few(&Y[(int64_t)bx * 4100 + j], x_1, j_left);
 #         }
 #     }
 #     tl_vfence();
