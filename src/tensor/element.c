@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdarg.h>
 
-enum { LONG_TEXT = 60, COLUMNS = 4 };
+enum { LONG_TEXT = 60, COLUMNS = 4, PARTED = 16, PARTS = 4 };
 
 bool is_inline(const Node *n)
 {
@@ -333,15 +333,20 @@ static bool term_index(Graph *g, const Node *n, int64_t i, const Lin *const *at,
     return i == 0;
 }
 
+/* Long sums in parts, which need not wait for each other. */
 static const char *written_out(Body *b, Node *n, const Lin *const *at)
 {
     const Lin *to[TENSOR_RANK];
-    const char *v = NULL;
+    const char *part[PARTS] = {NULL};
+    const int parts = node_count(n->arg[0]) / MAX(1, node_count(n)) >= PARTED ? PARTS : 1;
     for (int64_t i = 0; term_index(b->g, n, i, at, to); i++) {
-        const char *term = body_value(b, n->arg[0], to);
-        v = v ? name_value(b, combine_text(b->g, n->how, n->type, v, term)) : term;
+        const char *term = body_value(b, n->arg[0], to), **v = &part[i % parts];
+        *v = *v ? name_value(b, combine_text(b->g, n->how, n->type, *v, term)) : term;
     }
-    return v;
+    for (int half = parts / 2; half; half /= 2)
+        for (int i = 0; i < half; i++)
+            part[i] = name_value(b, combine_text(b->g, n->how, n->type, part[i], part[i + half]));
+    return part[0];
 }
 
 /* The number a float is divided by, of a size that has a reciprocal; 0: none. */

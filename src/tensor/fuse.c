@@ -192,6 +192,17 @@ static void hold_border(const Graph *g, Node *a, int depth)
             hold_border(g, a->arg[i], depth - 1);
 }
 
+/* What is dear and runs along another axis than its reader, on a CPU: it is computed in whole vectors
+ * of its own, and the numbers alone are fetched from here and there. */
+static void hold_turned(const Graph *g, const Node *n)
+{
+    const int last = n->rank - 1;
+    Node *a = behind_views(n->arg[0]);
+    if (!machine_has(g->machine, HAS_THREADS) && last >= 0 && n->attr[last] != last &&
+        a->weight > HOLD_WEIGHT && !reads_anchor(a, 8))
+        hold(a);
+}
+
 /* What a reduction of windows reads again and again is stored when it is dear. */
 static void hold_terms(Node *a, int depth)
 {
@@ -213,6 +224,8 @@ static void find_held(Graph *g, const Node *end)
         for (int k = 0; k < n->narg && is_inline(n); k++)
             sum += n->arg[k]->held ? 0 : (int)(MIN(times(n), 1000) * n->arg[k]->weight);
         n->weight = is_inline(n) ? MIN(sum, 1000000) : 0;
+        if (n->kind == NODE_PERMUTE)
+            hold_turned(g, n);
         if (n->is_output || n->weight > TEXT_WEIGHT)
             hold(n);
         if (n->nuse > 1 && n->weight > HOLD_WEIGHT && n->meet &&

@@ -4,7 +4,7 @@
 #include <math.h>
 
 enum {
-    WRITTEN_OUT = 32,  /* terms of a reduction of windows */
+    WRITTEN_OUT = 64,  /* terms of a reduction of windows */
     PART_LEAST = 16384, /* elements of a part of a row */
 };
 
