@@ -31,6 +31,22 @@ def _contiguous(x):
     return x.contiguous() if hasattr(x, "contiguous") else x
 
 
+def _row_major(x):
+    return x.flags.c_contiguous
+
+
+_whole = {}  # by type of array: whether rows of one stand one behind the other
+
+
+def _learn_type(x):
+    """Arrays of numpy and torch themselves; what is made of them is looked at more closely."""
+    kind = type(x)
+    if kind.__module__ == "numpy" and kind.__name__ == "ndarray":
+        _whole[kind] = _row_major
+    elif (kind.__module__, kind.__name__) in (("torch", "Tensor"), ("torch.nn.parameter", "Parameter")):
+        _whole[kind] = kind.is_contiguous
+
+
 def _span(x):
     """Where the elements of a contiguous array stand in memory."""
     start = x.data_ptr() if hasattr(x, "data_ptr") else x.__array_interface__["data"][0]
@@ -121,7 +137,7 @@ class TensorProgram:
         functools.update_wrapper(self, func)
         self._func, self._target, self._dynamic = func, target, dynamic
         self._argnums, self._with_value = argnums, with_value
-        self._known, self._refused = {}, {}
+        self._known, self._refused, self._quick = {}, {}, {}
         self._last = None
         code = func.__code__
         self._params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -214,6 +230,32 @@ class TensorProgram:
                 raise
             raise why from None
 
+    def _signature(self, args):
+        """What calls with arrays alone are told apart by; None where that takes a closer look."""
+        if len(args) != len(self._params) or self._open or self._target is None:
+            return None
+        parts = [str(_target._current[-1]) if _target._current else None]
+        for x in args:
+            whole = _whole.get(type(x))
+            if whole is None or not whole(x):
+                return None
+            parts += (x.dtype, x.shape)
+        return tuple(parts)
+
+    def _find(self, args, keys):
+        """The program for a call, and its arrays."""
+        signature = None if keys else self._signature(args)
+        found = None if signature is None else self._quick.get(signature)
+        if found is not None:
+            self._last = found
+            return found, args
+        found, arrays = self._compiled(self._bind(args, keys))
+        for x in args:
+            _learn_type(x)
+        if signature is not None:
+            self._quick[signature] = found
+        return found, arrays
+
     def _store(self, found, arrays, out):
         given = list(out) if isinstance(out, (tuple, list)) else [out]
         if len(given) != found.outputs:
@@ -231,10 +273,10 @@ class TensorProgram:
         if _core.tracing():
             return self._func(*args, **keys)
         out = None if "out" in self._params else keys.pop("out", None)
-        found, arrays = self._compiled(self._bind(args, keys))
+        found, arrays = self._find(args, keys)
         if out is not None:
             return self._store(found, arrays, out)
-        got = found.kernel(*arrays)
+        got = (found._kernel or found.kernel)(*arrays)
         if found.outputs == 1 and isinstance(got, (list, tuple)):
             return got[0]
         return tuple(got) if isinstance(got, list) else got

@@ -211,6 +211,17 @@ class Elements(unittest.TestCase):
         a = (x + y) * z - x / (1 + y * y)
         check(f, (a, -(a**2), a // 1.5, a % 1.5, 2.0**x, abs(a)), x, y, z)
 
+    def test_sines_of_any_size(self):
+        def f(x):
+            return tl.sin(x), tl.cos(x)
+
+        x = np.concatenate([normal(100) * s for s in (1e-5, 1, 100, 4000, 1e6, 1e30)]).astype("float32")
+        check(f, (np.sin(x.astype("float64")), np.cos(x.astype("float64"))), x, tolerance=3e-7)
+        f = tl.tensor_program(f, target="cpu")
+        s, c = f(np.array([np.inf, -np.inf, np.nan, 0.0, -0.0] * 5, "float32"))
+        self.assertTrue(np.isnan(s[:3]).all() and np.isnan(c[:3]).all() and np.signbit(s[4]) and not np.signbit(s[3]))
+        self.assertTrue((c[3:5] == 1).all())
+
     def test_functions(self):
         x = normal(33, 9)
         def f(x):
@@ -357,6 +368,41 @@ class Products(unittest.TestCase):
         x, w = normal(64, 64, dtype="float16"), normal(64, 32, dtype="float16")
         y = x.astype("f") @ w.astype("f")
         check(f, y / (1 + np.exp(-y)), x, w, tolerance=4e-3)
+
+
+class Calls(unittest.TestCase):
+    def test_a_call_like_one_before_asks_for_nothing(self):
+        @tl.tensor_program(target="cpu")
+        def f(x, y):
+            return x * 2 + y
+
+        from tilelang import _target
+
+        a, b = normal(3, 4), normal(4)
+        self.assertTrue((f(a, b) == a * 2 + b).all())
+        self.assertTrue((f(a, b) == a * 2 + b).all())
+        ask, _target.determine_target = _target.determine_target, None
+        try:
+            self.assertTrue((f(a, b) == a * 2 + b).all())
+        finally:
+            _target.determine_target = ask
+        self.assertTrue((f(b, a) == b * 2 + a).all())
+        self.assertTrue((f(a.T.copy().T, b) == a * 2 + b).all())
+        self.assertTrue((f(a, 3) == a * 2 + 3).all())
+        self.assertTrue((f(a.astype("int32"), b) == a.astype("int32") * 2 + b).all())
+        self.assertIn('x: T.Tensor((3, 4), "int32")', f.tiles())
+        self.assertTrue((f(y=b, x=a) == a * 2 + b).all())
+
+    def test_dots_in_a_function_that_is_called(self):
+        def half(x):
+            return x[..., : x.shape[-1] // 2] + x[..., 0][..., None]
+
+        @tl.tensor_program(target="cpu")
+        def whole(x):
+            return half(x)
+
+        x = normal(3, 6)
+        self.assertTrue(np.allclose(whole(x), x[:, :3] + x[:, :1]))
 
 
 class Layout(unittest.TestCase):
@@ -556,6 +602,24 @@ class Images(unittest.TestCase):
             want = np.maximum(np.einsum("ncxyij,ocij->noxy", self.seen(x, 3), w) + b[:, None, None], 0)
             program = check(f, want, x, w, b, tolerance=1e-4, gpu=False)
         self.assertIn("l in T.Parallel", program.tiles())
+
+    def test_long_sums_of_windows_are_written_out(self):
+        def f(x, w):
+            return tl.conv(x, w, padding=3, groups=4)
+
+        def g(x, w):
+            y = f(x, w).transpose(0, 2, 3, 1)
+            return y - tl.mean(y, axis=-1, keepdims=True)
+
+        x, w = normal(2, 4, 20, 21), normal(4, 1, 7, 7)
+        seen = np.lib.stride_tricks.sliding_window_view(np.pad(x, ((0, 0), (0, 0), (3, 3), (3, 3))), (7, 7), (2, 3))
+        y = np.einsum("ncxyij,cij->ncxy", seen, w[:, 0].astype("float64"))
+        check(f, y, x, w, tolerance=1e-4)
+        y = y.transpose(0, 2, 3, 1)
+        check(g, y - y.mean(-1, keepdims=True), x, w, tolerance=1e-4)
+        program = tl.tensor_program(g, target="cpu")
+        self.assertNotIn("reduce_sum(p0, s0, dim=1)\n        for r", program.tiles(x, w))
+        self.assertEqual(program.tiles(x, w).count("T.Kernel("), 2)
 
     def test_sums_of_windows(self):
         def f(x, w):
