@@ -9,9 +9,13 @@
 #include "pass/pass.h"
 #include "pass/lower_exact.h"
 
+/* A shift by a number of bits is a product. */
 static bool is_sum(const Expr *e)
 {
-    return e->op == EX_ADD || e->op == EX_SUB || e->op == EX_MUL;
+    int64_t n;
+
+    return e->op == EX_ADD || e->op == EX_SUB || e->op == EX_MUL ||
+           (e->op == EX_SHL && expr_is_int(e->kid[1], &n) && n >= 0 && n < 32);
 }
 
 static Bounds product(Bounds a, Bounds b) /* of numbers that fit int32 */
@@ -35,6 +39,8 @@ static Bounds true_bounds(const Facts *f, const Expr *e)
 {
     Bounds x = bounds_of(f, e->kid[0]), y = bounds_of(f, e->kid[1]);
 
+    if (e->op == EX_SHL)
+        return product(x, (Bounds){(int64_t)1 << y.lo, (int64_t)1 << y.lo});
     if (e->op == EX_MUL)
         return product(x, y);
     return bounds_add(x, e->op == EX_SUB ? (Bounds){-y.hi, -y.lo} : y);
@@ -227,6 +233,8 @@ static const Expr *widen_node(Exact *x, const Expr *e)
         return (e->op == EX_IF ? expr_if : expr_select)(x->ir, exact_expr(x, e->kid[0]),
                                                         exact_widen(x, e->kid[1]),
                                                         exact_widen(x, e->kid[2]));
+    if (e->op == EX_MATH && e->u.fn == MATH_ABS && value_leaves(x, e))
+        return expr_math(x->ir, MATH_ABS, (const Expr *[]){exact_widen(x, e->kid[0])}, 1);
     if (e->op == EX_NEG && value_leaves(x, e))
         return expr_unary(x->ir, EX_NEG, exact_widen(x, e->kid[0]));
     return index_widen(x->ir, x->facts, exact_expr(x, e));

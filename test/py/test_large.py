@@ -216,3 +216,38 @@ def test_coordinates_of_boxes_are_int32():
 
     text = tilelang.compile(main, target="cuda -arch=sm_90a").get_kernel_source()
     assert "tl_tma" not in text.split("---- kernels ----")[1]
+
+
+def test_forms_of_an_index():
+    """Sums that leave 32 bits, inside of what an index may be made of."""
+    forms = (
+        lambda A, r, j: A[T.max(r * C + j, 7)],
+        lambda A, r, j: A[T.min(r * C + j, R * C - 1)],
+        lambda A, r, j: A[T.clamp(r * C + j, 0, R * C - 1)],
+        lambda A, r, j: A[T.if_then_else(j >= 0, r * C + j, 0)],
+        lambda A, r, j: A[T.Select(r % 2 == 0, r * C + j, (r - 1) * C + C + j)],
+        lambda A, r, j: A[(r * C * 2 + j * 2) // 2],
+        lambda A, r, j: A[(r * C + j) % (R * C)],
+        lambda A, r, j: A[(r * C * 4 + j * 4) >> 2],
+        lambda A, r, j: A[T.truncdiv(r * C * 3 + j * 3, 3)],
+        lambda A, r, j: A[-(-r * C) + j],
+        lambda A, r, j: A[((r * C + j) ^ 1) ^ 1],
+        lambda A, r, j: A[T.abs(r * C + j)],
+        lambda A, r, j: A[(r * (C // 64) << 6) + j],
+    )
+
+    def kernel(form):
+        @T.prim_func
+        def main(A: T.Tensor((R * C,), "uint8"), S: T.Tensor((4, 32), "uint8")):
+            with T.Kernel(R, threads=32) as r:
+                if r >= ROW and r < ROW + 4:
+                    for j in T.Parallel(32):
+                        S[r - ROW, j] = form(A, r, j + 64)
+
+        return main
+
+    a = filled((R * C,))
+    for form in forms:
+        got = np.zeros((4, 32), "uint8")
+        tilelang.compile(kernel(form), target="cpu")(a, got)
+        assert (got == TILE).all(), got
