@@ -9,7 +9,7 @@
 #include "pass/pass.h"
 #include "pass/lower_exact.h"
 
-/* A shift by a number of bits is a product. */
+/* A shift by a number of bits is a product, in an index. */
 static bool is_sum(const Expr *e)
 {
     int64_t n;
@@ -59,6 +59,17 @@ bool index_fits(const Facts *f, const Expr *e)
     return in_int32(b);
 }
 
+/* By itself: of two numbers that do not. */
+static bool sum_leaves(const Facts *f, const Expr *e)
+{
+    for (int i = 0; i < 2; i++) {
+        Bounds b = bounds_of(f, e->kid[i]);
+        if (b.lo <= INT32_MIN || b.hi >= INT32_MAX) /* any number of the type */
+            return false;
+    }
+    return !in_int32(true_bounds(f, e));
+}
+
 static bool leaves(const Facts *f, const Expr *e)
 {
     if (e->type != DT_I32 || e->lanes != 1 || e->nkid == 0 || e->op == EX_LOAD)
@@ -66,14 +77,7 @@ static bool leaves(const Facts *f, const Expr *e)
     for (int i = 0; i < e->nkid; i++)
         if (leaves(f, e->kid[i]))
             return true;
-    if (!is_sum(e))
-        return false;
-    for (int i = 0; i < 2; i++) {
-        Bounds b = bounds_of(f, e->kid[i]);
-        if (b.lo <= INT32_MIN || b.hi >= INT32_MAX) /* any number of the type */
-            return false;
-    }
-    return !in_int32(true_bounds(f, e));
+    return is_sum(e) && sum_leaves(f, e);
 }
 
 bool index_leaves(IndexFacts f, const Expr *e)
@@ -191,7 +195,8 @@ static bool value_leaves(Exact *x, const Expr *e)
         return known == &yes;
     for (int i = 0; i < e->nkid && !is; i++)
         is = value_leaves(x, e->kid[i]);
-    is = is || (is_sum(e) && index_leaves(x->facts, e) && !expr_any(e, is_data, NULL));
+    is = is || (is_sum(e) && e->op != EX_SHL && sum_leaves(x->facts.constant, e) &&
+                sum_leaves(x->facts.all, e) && !expr_any(e, is_data, NULL));
     map_set(&x->leaves, e, (void *)(is ? &yes : &no));
     return is;
 }

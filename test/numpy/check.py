@@ -376,7 +376,7 @@ def exact_values(N=7, c=1000000007):
     x = i * c
     y = np.maximum(x, 3)
     rows = [x, x // 3, np.where(i > 2, x + 1, i), y - x, np.minimum(x, 5) + x % 1000, x >> 1, x > 2**31 - 1, x.astype(np.int32),
-            i << 30, np.abs(x)]
+            np.abs(x)]
     return {}, {"O": np.array(rows), "F": np.stack([(x.astype(np.float32) * np.float32(0.5)), x + 1.0, y]).astype(np.float64)}
 
 
