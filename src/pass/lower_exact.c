@@ -153,6 +153,9 @@ typedef struct {
     IndexFacts facts;
     Map lets;   /* Var * -> const Stmt *, the ST_LET of an int32 that may not fit one */
     Map wide;   /* Var * -> Wide * */
+    Map scalars; /* Var *, of the parameters */
+    Map shapes;  /* Var *, in extents of tensors */
+    Map far;     /* Var *, of blocks and loops that are as many as a product that may leave */
     Map leaves; /* const Expr * -> &yes or &no; Var * -> &yes: their values may leave 32 bits */
     Map same;   /* const Expr * -> const Expr *, as exact_expr gives it */
     Map widened; /* and exact_widen */
@@ -173,15 +176,31 @@ static bool is_index(const Expr *e)
     return e->type == DT_I32 && e->lanes == 1;
 }
 
-static bool is_data(const Expr *e, void *arg)
+/* What memory, a scalar argument or a float gave. */
+static bool is_data(const Expr *e, void *scalars)
 {
-    (void)arg;
-    return (e->op == EX_LOAD && buffer_root(e->u.buf)->scope != MEM_VAR) || e->op == EX_EXTERN ||
-           (e->op == EX_VAR && e->u.var->data) ||
+    return e->op == EX_LOAD || e->op == EX_EXTERN ||
+           (e->op == EX_VAR && (e->u.var->data || map_has(scalars, e->u.var))) ||
            (e->op == EX_CAST && dtype_is_float((DType)e->kid[0]->type));
 }
 
-/* Does a value leave 32 bits on the way, by sums of what is no data? */
+static bool is_one_of(const Expr *e, void *vars)
+{
+    return e->op == EX_VAR && map_has(vars, e->u.var);
+}
+
+/* Of two numbers that are no constants, an extent that only a call knows among them; or of one that
+ * runs as far as such a product says. */
+static bool product_leaves(Exact *x, const Expr *e)
+{
+    bool open = !expr_is_const(e->kid[0]) && !expr_is_const(e->kid[1]);
+
+    return e->op == EX_MUL && !in_int32(true_bounds(x->facts.all, e)) &&
+           ((open && expr_any(e, is_one_of, &x->shapes)) || expr_any(e, is_one_of, &x->far));
+}
+
+/* Does a value leave 32 bits on the way, by sums of what is no data?  What is in bounds of a tensor
+ * with extents of 32 bits does not, so it is not asked of indices. */
 static bool value_leaves(Exact *x, const Expr *e)
 {
     const char *known = map_get(&x->leaves, e);
@@ -195,8 +214,10 @@ static bool value_leaves(Exact *x, const Expr *e)
         return known == &yes;
     for (int i = 0; i < e->nkid && !is; i++)
         is = value_leaves(x, e->kid[i]);
-    is = is || (is_sum(e) && e->op != EX_SHL && sum_leaves(x->facts.constant, e) &&
-                sum_leaves(x->facts.all, e) && !expr_any(e, is_data, NULL));
+    is = is || (is_sum(e) && e->op != EX_SHL &&
+                ((sum_leaves(x->facts.constant, e) && sum_leaves(x->facts.all, e)) ||
+                 product_leaves(x, e)) &&
+                !expr_any(e, is_data, &x->scalars));
     map_set(&x->leaves, e, (void *)(is ? &yes : &no));
     return is;
 }
@@ -228,19 +249,20 @@ static bool divides(const Expr *e)
 static const Expr *widen_node(Exact *x, const Expr *e)
 {
     bool passes = divides(e) || e->op == EX_BITAND || e->op == EX_BITOR || e->op == EX_BITXOR;
+    bool leaves = value_leaves(x, e) || index_leaves(x->facts, e);
 
     if (e->op == EX_VAR)
         return wide_name(x, e);
-    if (is_sum(e) || (passes && value_leaves(x, e)))
+    if (is_sum(e) || (passes && leaves))
         return expr_binary(x->ir, (ExprOp)e->op, exact_widen(x, e->kid[0]),
                            exact_widen(x, e->kid[1]));
-    if ((e->op == EX_IF || e->op == EX_SELECT) && value_leaves(x, e))
+    if ((e->op == EX_IF || e->op == EX_SELECT) && leaves)
         return (e->op == EX_IF ? expr_if : expr_select)(x->ir, exact_expr(x, e->kid[0]),
                                                         exact_widen(x, e->kid[1]),
                                                         exact_widen(x, e->kid[2]));
-    if (e->op == EX_MATH && e->u.fn == MATH_ABS && value_leaves(x, e))
+    if (e->op == EX_MATH && e->u.fn == MATH_ABS && leaves)
         return expr_math(x->ir, MATH_ABS, (const Expr *[]){exact_widen(x, e->kid[0])}, 1);
-    if (e->op == EX_NEG && value_leaves(x, e))
+    if (e->op == EX_NEG && leaves)
         return expr_unary(x->ir, EX_NEG, exact_widen(x, e->kid[0]));
     return index_widen(x->ir, x->facts, exact_expr(x, e));
 }
@@ -268,8 +290,7 @@ static const Expr *exact_index(Exact *x, const Buffer *b, int d, const Expr *e)
         return exact_expr(x, e);
     bool open = large && (!index_fits(x->facts.all, e) ||
                           (e->op == EX_VAR && map_has(&x->lets, e->u.var)));
-    return open || index_leaves(x->facts, e) || value_leaves(x, e) ? exact_widen(x, e)
-                                                                   : exact_expr(x, e);
+    return open || index_leaves(x->facts, e) ? exact_widen(x, e) : exact_expr(x, e);
 }
 
 static bool compares(const Expr *e)
@@ -375,6 +396,8 @@ static bool find_let(const Stmt *s, void *arg)
 {
     Exact *x = arg;
 
+    if (s->kind == ST_FOR && value_leaves(x, s->u.loop.extent))
+        map_set(&x->far, s->u.loop.var, (void *)&yes);
     if (s->kind != ST_LET || s->u.let.var->type != DT_I32)
         return true;
     const Expr *value = s->u.let.value;
@@ -401,10 +424,25 @@ void pass_lower_exact(Kernel *k)
     map_init(&x.lets, k->scratch);
     map_init(&x.wide, k->scratch);
     map_init(&x.leaves, k->scratch);
+    map_init(&x.scalars, k->scratch);
+    map_init(&x.shapes, k->scratch);
+    for (int i = 0; i < k->func->params.n; i++) {
+        const Param *p = &k->func->params.at[i];
+        if (p->var)
+            map_set(&x.scalars, p->var, (void *)&yes);
+        for (int d = 0; p->buf && d < p->buf->rank; d++)
+            expr_vars(p->buf->shape[d], &x.shapes);
+    }
     map_init(&x.same, k->scratch);
     map_init(&x.widened, k->scratch);
+    map_init(&x.far, k->scratch);
+    for (int d = 0; d < k->ngrid; d++)
+        if (value_leaves(&x, k->grid[d]))
+            map_set(&x.far, k->block[d], (void *)&yes);
     stmt_visit(k->body, find_let, &x);
     k->body = stmt_map(k->ir, k->body, exact_stmt, &x); /* whose indices are no values */
     k->body = stmt_map_expr(k->ir, k->body, exact_any, &x);
     k->body = stmt_map(k->ir, k->body, name_twice, &x);
+    for (int d = 0; d < k->ngrid; d++)
+        k->grid[d] = exact_expr(&x, k->grid[d]);
 }

@@ -251,3 +251,46 @@ def test_forms_of_an_index():
         got = np.zeros((4, 32), "uint8")
         tilelang.compile(kernel(form), target="cpu")(a, got)
         assert (got == TILE).all(), got
+
+
+def test_flat_over_open_extents():
+    """As many blocks as a product of two extents says that leaves 32 bits."""
+    M, N = T.dynamic("M, N")
+    part = 65536
+
+    @T.prim_func
+    def main(X: T.Tensor((M, N), "int8"), S: T.Tensor((3,), "int64")):
+        with T.Kernel(T.ceildiv(M * N, part), threads=128) as b:
+            if b * part >= M * N - part:
+                for i in T.Parallel(part):
+                    at = b * part + i
+                    if at < M * N:
+                        X[at // N, at % N] = 1
+                S[0] = b
+                S[1] = b * part
+            if b == 0:
+                S[2] = M * N
+
+    for m, n in ((300, 500), (46342, 46342), (3, 1000000007)):
+        x, s = large((m, n), "int8"), np.zeros(3, "int64")
+        tilelang.compile(main, target="cpu")(x, s)
+        last = (m * n - 1) // part
+        assert s.tolist() == [last, last * part, m * n], s
+        assert x.reshape(-1)[last * part :].all() and not x.reshape(-1)[last * part - 1]
+
+
+def test_numbers_of_open_extents():
+    N = T.dynamic("N")
+
+    @T.prim_func
+    def main(A: T.Tensor((N,), "int64"), B: T.Tensor((N,), "float64"), C: T.Tensor((N,), "int32")):
+        with T.Kernel(N, threads=32) as b:
+            A[b] = T.max(b * N, 5) + N * N
+            B[b] = T.cast(b * N, "float64")
+            C[b] = b * N // 100000
+
+    n = 70000
+    i = np.arange(n)
+    a, b, c = np.zeros(n, "int64"), np.zeros(n), np.zeros(n, "int32")
+    tilelang.compile(main, target="cpu")(a, b, c)
+    assert (a == np.maximum(i * n, 5) + n * n).all() and (b == i * n).all() and (c == i * n // 100000).all()
