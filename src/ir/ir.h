@@ -122,6 +122,7 @@ struct Var {
     int order;     /* of the terms of a sum: as made, or as a dump says it was */
     bool open;     /* made by T.int32() or T.Var: T.let may give it its value */
     bool data;     /* a let or call gave it something out of memory: any number of its type */
+    bool parts;    /* which threads do what stands between barriers that all come to */
 };
 
 struct Expr {

@@ -34,6 +34,7 @@ typedef struct {
     const char *(*value_type)(DType t);   /* what a value is computed in */
     const char *(*storage_type)(DType t); /* what an element in memory is */
     const char *constant;  /* a name for a value, up to it: "const $t $n = " */
+    const char *parted;    /* the same where it parts threads at barriers; NULL: constant */
     const char *variable;  /* the counter of a loop: "$t $n" */
     bool bound_apart;      /* the end of a loop gets its name before it, not in its head */
     bool wide_ints;        /* integers of every type are computed in 64 bits */

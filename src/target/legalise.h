@@ -42,4 +42,8 @@ const Stmt *lower_pairs(Legal *l, const Stmt *body);
 bool legal_meets(const Kernel *k, const Stmt *s);
 const Stmt *legal_barrier_in(const Kernel *k, const Stmt *s); /* such a one; NULL: there is none */
 
+/* legalise_counts.c: refuses a barrier of some threads that others may come to elsewhere; roles. */
+void legal_check_counts(Legal *l, Vary *vary, const Stmt *body);
+const Stmt *legal_role(Ir *ir, const Stmt *s, void *l); /* for stmt_map */
+
 #endif

@@ -3,8 +3,9 @@
  *
  *     if c: a, barrier, b    is    if c: a; barrier; if c: b
  *
- * and likewise inside of loops that are the same for every thread.  Names of a that b uses become
- * variables. */
+ * where none but those for which c holds take part in it (legalise_counts.c); what stands under
+ * else comes after that, and roles are such branches.  Likewise inside of loops that are the same
+ * for every thread.  Names of a that b uses become variables. */
 #include "op/op.h"
 #include "target/legalise.h"
 
@@ -135,11 +136,15 @@ static const Stmt *under(Uneven *u, const Expr *here, const Stmt *s)
 static const Stmt *split_at_barriers(Uneven *u, const Stmt *s)
 {
     Ir *ir = u->l->ir;
-
-    if (!stmt_is_empty(s->u.branch.orelse))
-        return NULL;
     Var *here = var_new(ir, "here", DT_BOOL, s->span);
-    const Stmt *body = under(u, expr_var(ir, here), s->u.branch.then);
+    const Expr *x = expr_var(ir, here);
+    here->parts = true;
+    const Stmt *body = under(u, x, s->u.branch.then), *other = s->u.branch.orelse;
+
+    if (body && !stmt_is_empty(other)) {
+        other = under(u, expr_unary(ir, EX_NOT, x), other);
+        body = other ? stmt_seq(ir, body, other) : NULL;
+    }
     return body ? stmt_seq(ir, stmt_let(ir, s->span, here, s->u.branch.cond), body) : NULL;
 }
 
@@ -163,6 +168,8 @@ const Stmt *lower_barriers(Legal *l, const Stmt *body)
 {
     Uneven u = {.l = l};
 
+    l->e->k->body = body = stmt_map(l->ir, body, legal_role, l);
     vary_learn(&u.vary, l->e->k, is_spread);
+    legal_check_counts(l, &u.vary, body);
     return stmt_map(l->ir, body, even_out, &u);
 }

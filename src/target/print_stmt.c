@@ -73,7 +73,8 @@ void emit_bind(Emit *e, const Var *v, const char *type)
 {
     emit_indent(e);
     if (v && (!e->seen || map_has(e->seen, v)))
-        emit_form(e, e->say->constant, type ? type : e->say->value_type(v->type), var_name(e, v));
+        emit_form(e, v->parts && e->say->parted ? e->say->parted : e->say->constant,
+                  type ? type : e->say->value_type(v->type), var_name(e, v));
 }
 
 void emit_parens(Emit *e, const Expr *x)

@@ -31,6 +31,7 @@ static void start(Arena *a, TargetSpec *s)
         .banks = 32,
         .bank_bytes = 4,
         .sector_bytes = 32,
+        .named_barriers = 16, /* legalise makes them those of the block */
         .access_bytes = 16,
         .cache_bytes = 8 << 20,
         .clock_ghz = 1.3,

@@ -108,6 +108,7 @@ static void emit_fail(Emit *e, const Stmt *s)
 static const Dialect dialect = {
     .name = "OpenCL C",
     .lacks = LACK_UNEVEN,
+    .parted = "volatile $t $n = ", /* PoCL 3.1 takes loops with barriers apart by it, wrongly */
     DIALECT_C,
     .value_type = c_value_type,
     .constant = "const $t $n = ",
