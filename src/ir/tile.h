@@ -48,6 +48,9 @@ struct TileOp {
     const char *effects; /* on each region: 'r' read, 'w' write, 'a' both; NULL: as access says */
     void (*access)(const Stmt *t, AccessFn *see, void *arg);
     void (*infer)(Infer *in, const Stmt *t);
+    /* With its first operand laid out so, which lanes have parts of a result has no closed form:
+     * all of it goes through memory; NULL: it never does. */
+    bool (*scatters)(Kernel *k, const Stmt *t, const Layout *from);
     /* The operator's own loops in terms of FORM_LOOPS statements; used when the target has none. */
     const Stmt *(*lower)(Kernel *k, const Stmt *t);
     /* The same by other operators, where threads share it and the target has no mechanism for

@@ -107,11 +107,46 @@ static void infer_rows(Infer *in, const Stmt *t)
                                         kernel_warp(in->k)), t);
 }
 
+enum { ASKED_MOST = 64 };
+
+/* Which of many elements a thread holds it could only find out by asking for each: then the result
+ * is had by way of shared memory, and lies as well in any other layout. */
+static bool asks_for_each(Ir *ir, const Layout *l)
+{
+    const Expr *at[RANK_MOST + 1], *guard;
+
+    return layout_points(l) > ASKED_MOST && !fragment_inverse(ir, l, at, &guard);
+}
+
+/* Where a result lies best if its source lies so; NULL: there is no such layout. */
+static const Layout *layout_of_result(Kernel *k, const Stmt *t, const Layout *from)
+{
+    const Region *dst = &t->u.tile.region[DST];
+    Reduce x = {.r = reduction_find(t->u.tile.text)};
+    int64_t shape[RANK_MOST];
+
+    if (from == NULL || !layout_is_fragment(from) || !reduce_shape(k, t, &x))
+        return NULL;
+    const Layout *r = fragment_reduce(k->ir, from, x.dim);
+    if (r && r->rank != dst->buf->rank)
+        r = buffer_static_shape(dst->buf, shape) ? layout_reshape(k->ir, r, dst->buf->rank, shape)
+                                                 : NULL;
+    return r;
+}
+
+static bool reduce_scatters(Kernel *k, const Stmt *t, const Layout *from)
+{
+    const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
+    bool whole = region_is_whole(src) && region_is_whole(dst);
+    const Layout *r = whole ? layout_of_result(k, t, from) : NULL;
+
+    return r && asks_for_each(k->ir, r);
+}
+
 static void reduce_infer(Infer *in, const Stmt *t)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
-    int64_t shape[RANK_MOST];
-    Reduce x = {.r = reduction_find(t->u.tile.text)};
+
     if (in->asking || src->buf->scope != MEM_FRAGMENT)
         return; /* results go to any layout, though to this one best */
     if (dst->buf->scope != MEM_FRAGMENT) {
@@ -120,14 +155,8 @@ static void reduce_infer(Infer *in, const Stmt *t)
     }
     if (!region_is_whole(src) || !region_is_whole(dst) || infer_get(in, dst->buf))
         return;
-    const Layout *l = infer_get(in, src->buf);
-    if (l == NULL || !layout_is_fragment(l) || !reduce_shape(in->k, t, &x))
-        return;
-    const Layout *r = fragment_reduce(in->ir, l, x.dim);
-    if (r && r->rank != dst->buf->rank)
-        r = buffer_static_shape(dst->buf, shape) ? layout_reshape(in->ir, r, dst->buf->rank, shape)
-                                                 : NULL;
-    if (r)
+    const Layout *r = layout_of_result(in->k, t, infer_get(in, src->buf));
+    if (r && !asks_for_each(in->ir, r))
         infer_set(in, dst->buf, r, t);
 }
 
@@ -313,6 +342,7 @@ const TileOp op_reduce = {
     .check = reduce_check,
     .access = reduce_access,
     .infer = reduce_infer,
+    .scatters = reduce_scatters,
     .lower = reduce_lower,
     .simulate = reduce_simulate,
     .flops = reduce_flops,

@@ -691,9 +691,10 @@ static int64_t lost_shuffle(State *s, const Stmt *t)
 {
     const Region *r = t->u.tile.region;
     const Layout *from = r[0].buf->scope == MEM_FRAGMENT ? place_of(s, r[0].buf)->layout : NULL;
-    bool lost = false;
+    bool takes = tile_plan(s->k, t)->how->takes_registers;
+    bool lost = takes && from && t->u.tile.op->scatters && t->u.tile.op->scatters(s->k, t, from);
 
-    for (int i = 0; tile_plan(s->k, t)->how->takes_registers && i < t->u.tile.nregion; i++) {
+    for (int i = 0; takes && i < t->u.tile.nregion; i++) {
         const Layout *l = r[i].buf->scope == MEM_FRAGMENT ? place_of(s, r[i].buf)->layout : NULL;
         lost |= l && layout_is_fragment(l) && layout_cost_asking(s->k->ir, l);
     }
