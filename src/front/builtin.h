@@ -119,5 +119,8 @@ const Layout *layout_from_function(const BuiltinCall *c, Span at, const Value *f
 Value dtype_attr(Eval *ev, const Value *v, const char *name);
 Value layout_attr(Eval *ev, const Value *v, const char *name);
 Value builtin_attr(Eval *ev, const Value *v, const char *name);
+/* builtin_policy.c */
+Value policy_member(const char *name);
+Value policy_attr(Eval *ev, const Value *v, const char *name);
 
 #endif

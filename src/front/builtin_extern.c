@@ -295,6 +295,7 @@ Value language_attr(Eval *ev, Span at, const Value *v, const char *name)
 {
     switch (v->kind) {
     case V_DTYPE: return dtype_attr(ev, v, name);
+    case V_INT: return v->is_policy ? policy_attr(ev, v, name) : unbound;
     case V_BUFFER:
     case V_REGION: return buffer_attr(ev, v, name);
     case V_EXPR: return expr_attr(ev, v, name);

@@ -10,9 +10,6 @@ typedef struct {
 
 static const Constant constants[] = {
     {"WSID", 0, "tl.ws_op_id"},
-    {"GemmWarpPolicy.Square", 0, NULL},
-    {"GemmWarpPolicy.FullRow", 1, NULL},
-    {"GemmWarpPolicy.FullCol", 2, NULL},
     {"WSScope.ROOT", 0, "root"},
     {"WSSyncKind.PRODUCER_ACQUIRE", 0, "producer_acquire"},
     {"WSSyncKind.PRODUCER_COMMIT", 0, "producer_commit"},
@@ -52,7 +49,8 @@ static Value named(Eval *ev, ValueKind kind, const char *name)
 Value builtin_attr(Eval *ev, const Value *v, const char *name)
 {
     const char *full = arena_printf(ev->arena, "%s.%s", v->u.builtin->name, name);
-    Value found = constant(ev, full);
+    Value found = !strcmp(v->u.builtin->name, "GemmWarpPolicy") ? policy_member(name)
+                                                              : constant(ev, full);
     return found.kind != V_UNBOUND ? found : row(full);
 }
 

@@ -74,6 +74,7 @@ struct Value {
     ValueKind kind;
     bool is_element;   /* V_REGION */
     bool is_ref;       /* passed to a T.Ref parameter */
+    bool is_policy;    /* V_INT: a member of T.GemmWarpPolicy */
     DType dtype;       /* V_DTYPE */
     int lanes;         /* V_DTYPE */
     union {

@@ -121,6 +121,7 @@ def test_warps_of_a_policy():
     assert GemmWarpPolicy.FullCol.compute_warp_partition(16, 128, 4) == (1, 4)
     assert GemmWarpPolicy.FullRow.compute_warp_partition(32, 64, 4) == (2, 2)
     assert GemmWarpPolicy.from_warp_partition(1, 4) is GemmWarpPolicy.FullCol
+    assert T.GemmWarpPolicy is GemmWarpPolicy
 
 
 def test_warp_reductions_are_of_32_lanes():

@@ -10,6 +10,7 @@ from .._errors import JITNoBuilderError, make_error as _make_error, refused as _
 from .._recipe import Layout as _Layout, Recipe as _Recipe, TensorSpec as _TensorSpec
 from .. import _source
 from .._target import kind_now
+from ..tileop import GemmWarpPolicy  # noqa: F401
 
 Expr = PrimExpr = _core.Expr
 BufferRegion = _core.BufferRegion
