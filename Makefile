@@ -12,7 +12,7 @@ SRC := $(sort $(filter-out src/cli/% src/lsp/% src/py/%,$(shell find src -name '
 CLI := $(sort $(wildcard src/cli/*.c src/lsp/*.c))
 UNIT := $(sort $(wildcard test/unit/*.c test/law/*.c test/prove/*.c)) test/test.c test/ast.c
 ERRORS := $(wildcard doc/errors.md)
-GEN := $(patsubst device/%,$(BUILD)/gen/device_%.h,$(wildcard device/*)) $(BUILD)/gen/errors_text.h
+GEN := $(patsubst device/%,$(BUILD)/gen/device_%.h,$(wildcard device/*)) $(BUILD)/gen/errors_text.h $(BUILD)/gen/package_text.h
 
 OBJ := $(SRC:%.c=$(BUILD)/%.o)
 CLIOBJ := $(CLI:%.c=$(BUILD)/%.o)
@@ -37,6 +37,11 @@ $(BUILD)/gen/device_%.h: $$(sort $$(wildcard device/$$*/*)) tools/embed.sh
 $(BUILD)/gen/errors_text.h: $(ERRORS) tools/embed.sh
 	@mkdir -p $(@D)
 	(sh tools/embed.sh $(ERRORS); $(if $(ERRORS),,echo 'static const unsigned char doc_errors_md[] = "";')) >$@.tmp && mv $@.tmp $@
+
+PACKAGED := $(sort $(wildcard python/tilelang/rocm/intrinsics/*.py))
+$(BUILD)/gen/package_text.h: $(PACKAGED) tools/embed.sh
+	@mkdir -p $(@D)
+	sh tools/embed.sh $(PACKAGED) >$@.tmp && mv $@.tmp $@
 
 # ---- objects -------------------------------------------------------------------------------------
 

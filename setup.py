@@ -42,6 +42,7 @@ class Build(build_ext):
         for folder in sorted(os.listdir("device")):
             embed("device_%s.h" % folder, sorted(glob.glob("device/%s/*" % folder)))
         embed("errors_text.h", ["doc/errors.md"])
+        embed("package_text.h", sorted(glob.glob("python/tilelang/rocm/intrinsics/*.py")))
         super().run()
 
     def build_extensions(self):

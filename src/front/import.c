@@ -124,8 +124,31 @@ static void import_name(Eval *ev, Scope *s, const AstImport *im)
     scope_set(ev, s, first, &v);
 }
 
+/* A name of a module that the package has as Python, or such a module; NULL: it is neither. */
+static Value *packaged_name(Eval *ev, Span at, const char *module, const char *name)
+{
+    const char *full = arena_printf(ev->arena, "%s.%s", module, name);
+    const Source *src = packaged_source(ev, module);
+    Value *v = src ? map_get(&ev->modules, module) : NULL, *found;
+
+    if (src && (!v || v->kind != V_OBJECT))
+        v = run_file(ev, at, src);
+    found = v ? map_get(&v->u.object->fields, name) : NULL;
+    src = found ? NULL : packaged_source(ev, full);
+    if (!src)
+        return found;
+    v = map_get(&ev->modules, full);
+    return v && v->kind == V_OBJECT ? v : run_file(ev, at, src);
+}
+
 static void import_from(Eval *ev, Scope *s, const char *module, const AstImport *im)
 {
+    module = packaged_absolute(ev, im->span.src, module);
+    Value *own = packaged_name(ev, im->span, module, im->name);
+    if (own) {
+        scope_set(ev, s, im->alias ? im->alias : im->name, own);
+        return;
+    }
     if (!strcmp(im->name, "*")) {
         ev->star = ev->star || !strcmp(module, "tilelang.language");
         Value all = module_value(ev, im->span, module);

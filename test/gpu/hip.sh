@@ -150,6 +150,8 @@ instructions() {
 hand() {
     for arch in gfx90a gfx942; do
         check $arch test/gpu/kernel/mfma.py
+        check $arch test/gpu/kernel/emitter.py
+        check $arch test/gpu/kernel/emitter.py dtype=bfloat16 k_pack=1 shuffle=True
         check $arch test/gpu/kernel/mfma.py size=32 k=8 suffix=f32_32x32x8f16 tile=True
         check $arch test/kernel/async_copy.py:by_thread # gfx90a has no copies in flight
     done

@@ -23,21 +23,22 @@ def _turned(hold, place):
     return lambda i, j: hold(j, i), place_turned
 
 
-def _define(a, b, lanes, rows, each):
+def _both(rows, each):
+    """Of A, the inverse, of B, the inverse."""
     hold, place = _along_k(rows, each)
-    hold_b, place_b = _turned(hold, place)
-    names = globals()
-    names["shared_%s_to_local_%s_layout_A" % (a, lanes)] = hold
-    names["shared_%s_to_local_%s_layout_B" % (b, lanes)] = hold_b
-    names["thread_id_shared_access_%s_to_%s_layout_A" % (lanes, a)] = place
-    names["thread_id_shared_access_%s_to_%s_layout_B" % (lanes, b)] = place_b
+    return (hold, place) + _turned(hold, place)
 
 
-_define("16x4", "4x16", "64x1", 16, 1)
-_define("16x16", "16x16", "64x4", 16, 4)
-_define("16x32", "16x32", "64x8", 16, 8)
-_define("16x64", "16x64", "64x16", 16, 16)
-_define("32x32", "32x32", "64x16", 32, 16)
+(shared_16x4_to_local_64x1_layout_A, thread_id_shared_access_64x1_to_16x4_layout_A,
+ shared_4x16_to_local_64x1_layout_B, thread_id_shared_access_64x1_to_4x16_layout_B) = _both(16, 1)
+(shared_16x16_to_local_64x4_layout_A, thread_id_shared_access_64x4_to_16x16_layout_A,
+ shared_16x16_to_local_64x4_layout_B, thread_id_shared_access_64x4_to_16x16_layout_B) = _both(16, 4)
+(shared_16x32_to_local_64x8_layout_A, thread_id_shared_access_64x8_to_16x32_layout_A,
+ shared_16x32_to_local_64x8_layout_B, thread_id_shared_access_64x8_to_16x32_layout_B) = _both(16, 8)
+(shared_16x64_to_local_64x16_layout_A, thread_id_shared_access_64x16_to_16x64_layout_A,
+ shared_16x64_to_local_64x16_layout_B, thread_id_shared_access_64x16_to_16x64_layout_B) = _both(16, 16)
+(shared_32x32_to_local_64x16_layout_A, thread_id_shared_access_64x16_to_32x32_layout_A,
+ shared_32x32_to_local_64x16_layout_B, thread_id_shared_access_64x16_to_32x32_layout_B) = _both(32, 16)
 
 
 # ---- results: columns, four rows together; of 32 by 32 every eighth row again
@@ -66,10 +67,10 @@ def shared_32x32_to_local_64x16_layout_C(i, j):
     return i + 32 * (j // 4 % 2), j // 8 * 4 + j % 4
 
 
-shared_16x16_to_local_64x4_layout_m_n = globals()["shared_16x16_to_local_64x4_layout_A"]
-shared_16x16_to_local_64x4_layout_n_k = globals()["shared_16x16_to_local_64x4_layout_A"]
-shared_16x16_to_local_64x4_layout_n_m = globals()["shared_16x16_to_local_64x4_layout_B"]
-shared_16x16_to_local_64x4_layout_k_n = globals()["shared_16x16_to_local_64x4_layout_B"]
+shared_16x16_to_local_64x4_layout_m_n = shared_16x16_to_local_64x4_layout_A
+shared_16x16_to_local_64x4_layout_n_k = shared_16x16_to_local_64x4_layout_A
+shared_16x16_to_local_64x4_layout_n_m = shared_16x16_to_local_64x4_layout_B
+shared_16x16_to_local_64x4_layout_k_n = shared_16x16_to_local_64x4_layout_B
 
 
 def make_mfma_swizzle_layout(shared_buf, vecSize=8):

@@ -87,3 +87,10 @@ Value do_tvm_mfma(BuiltinCall *c)
     check_said(c, RESULT, m->type[MMA_C], size[MMA_C] / LANES);
     return call_emit(c, stmt_instr(c->ev->ir, c->span, isa, 3, r, 0, NULL, 0));
 }
+
+Value do_is_gfx950(BuiltinCall *c)
+{
+    const char *name = call_machine(c)->name;
+
+    return value_bool(name && !strcmp(name, "gfx950"));
+}
