@@ -89,7 +89,7 @@ void assign_item(Eval *ev, Span at, Value *v, const Value *index, const Value *x
 
 /* import.c */
 void eval_import(Eval *ev, Scope *s, const AstStmt *st);
-/* packaged.c: the text of a module of the package, NULL: it is none of those; a module as one of those
+/* packaged.c: the text of a module of the package, NULL: it is none; a module as one of them
  * names it. */
 const Source *packaged_source(Eval *ev, const char *name);
 const char *packaged_absolute(Eval *ev, const Source *from, const char *module);
