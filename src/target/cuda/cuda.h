@@ -31,6 +31,7 @@ typedef struct {
     int64_t part_m, part_n; /* of one warpgroup */
     int n, k;               /* of the instruction */
     bool trans_a, trans_b, a_in_registers;
+    bool stages_a;          /* A, of a fragment, goes through shared memory */
     bool sparse;            /* A holds half of its columns, E says which */
     const Isa *isa;
 } WgmmaPlan;

@@ -56,6 +56,7 @@ static void plan_wgmma(Kernel *k, ThreadGroup who, const Stmt *t)
 
     BUG(!wgmma_plan(k, who, t, &w, &why), "a GEMM that wgmma can do cannot be planned: %s", why);
     tile_plan(k, t)->isa = w.isa;
+    tile_plan(k, t)->staged = w.stages_a;
 }
 
 static bool can_mma(Kernel *k, ThreadGroup who, const Stmt *t, const char **why)

@@ -3,7 +3,7 @@
  *     C (M x N)   groups_m x groups_n parts, one per warpgroup, each in tiles of 64 x n; a tile
  *                 lies in the registers of the group as the instruction says
  *     A, B        read from shared memory through descriptors, in swizzled panels; A also from
- *                 registers (of 16 bits its layout is that of C)
+ *                 registers (of 16 bits its layout is that of C), unless it is stored K x M
  *     E           of T.gemm_sp: which columns A holds, a word of each thread's per instruction
  *
  * One T.gemm becomes: settle registers, one instruction per tile and step of k, close the group,
@@ -175,21 +175,39 @@ bool wgmma_suits(Kernel *k, const Stmt *t)
            (dtype_bits(r[A].buf->type) <= 16 || r[A].buf->scope == MEM_SHARED);
 }
 
+/* A of a fragment that is stored K x M: no lane holds a row of it as the instruction wants it, and
+ * shared memory can be read either way. */
+static bool is_staged(Kernel *k, const Stmt *t, const WgmmaPlan *p)
+{
+    const Region *a = &t->u.tile.region[A];
+
+    return p->a_in_registers && p->trans_a && !p->sparse && dtype_bits(a->buf->type) == 16 &&
+           region_is_whole(a) && a->buf->rank == 2 && !buffer_plan(k, a->buf)->pinned &&
+           !hint_int(t->u.tile.hints, "async", 0);
+}
+
 bool wgmma_plan(Kernel *k, ThreadGroup who, const Stmt *t, WgmmaPlan *p, const char **why)
 {
     const Region *r = t->u.tile.region;
+    Buffer tile = *r[A].buf; /* of shared memory, once it is there */
+    Region a = {&tile, r[A].at, r[A].extent};
 
     if (!wgmma_split(k, who, t, p, why))
         return false;
     *why = "A and E of a sparse product must be in shared memory";
     if (p->sparse && (p->a_in_registers || r[E].buf->scope != MEM_SHARED))
         return false;
+    p->stages_a = is_staged(k, t, p);
+    if (p->stages_a) {
+        p->a_in_registers = false;
+        tile.scope = MEM_SHARED;
+    }
     if (p->a_in_registers) {
         *why = "A in registers must be a whole tile of at most 16 bits, and all of K in each group";
         if (dtype_bits(r[A].buf->type) > 16 || p->trans_a || !region_is_whole(&r[A]) ||
             r[A].buf->rank != 2 || p->groups_n != 1 || buffer_plan(k, r[A].buf)->pinned)
             return false;
-    } else if (!panel_operand(k, &r[A], p->trans_a, 16, p->part_m, ROWS, why)) {
+    } else if (!panel_operand(k, &a, p->trans_a, 16, p->part_m, ROWS, why)) {
         return false;
     }
     if (!panel_operand(k, &r[B], !p->trans_b, 16, p->part_n, p->n, why))
