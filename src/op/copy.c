@@ -115,23 +115,22 @@ static int copy_most(const Machine *m, const Mech *how)
 int copy_async_bytes(Kernel *k, const Facts *f, const Mech *how, const Stmt *t)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
-    int bytes = dtype_bits(src->buf->type) / 8;
-    int widest = copy_most(k->machine, how);
-    int64_t extent = 1, most = bytes * hint_int(t->u.tile.hints, "coalesced_width", widest);
+    int bits = dtype_bits(src->buf->type), widest = copy_most(k->machine, how);
+    int64_t extent = 1, most = bits * hint_int(t->u.tile.hints, "coalesced_width", widest * 2) / 8;
     RegionMatch m;
 
     if (src->buf->type != dst->buf->type || src->buf->scope != MEM_GLOBAL ||
-        dst->buf->scope != MEM_SHARED || bytes == 0 || buffer_plan(k, src->buf)->safe ||
+        dst->buf->scope != MEM_SHARED || (bits < 8 && bits != 4) || buffer_plan(k, src->buf)->safe ||
         !region_match(k, t->span, src, dst, &m) || m.n == 0)
         return 0;
     bool straight = m.dim[SRC][m.n - 1] == src->buf->rank - 1 &&
                     m.dim[DST][m.n - 1] == dst->buf->rank - 1 &&
                     expr_is_int(m.extent[m.n - 1], &extent);
-    for (int n = (int)MIN(most, widest); n >= how->least && n >= bytes; n /= 2)
+    for (int n = (int)MIN(most, widest); n >= how->least && n * 8 >= bits; n /= 2)
         if (how->ends_only && n != how->least && n != widest)
             continue;
-        else if (n == bytes || (straight && extent % (n / bytes) == 0 &&
-                                runs_of(f, src, n / bytes) && runs_of(f, dst, n / bytes)))
+        else if (n * 8 == bits || (straight && extent % (n * 8 / bits) == 0 &&
+                                   runs_of(f, src, n * 8 / bits) && runs_of(f, dst, n * 8 / bits)))
             return n;
     return 0;
 }
