@@ -589,6 +589,8 @@ static void fuse_reduction(Graph *g, Node *r)
         Group *k = g->groups.at[i];
         if (k->kind == GROUP_ROW && same_rows(k->anchor, r) && row_may(g, k, r->arg[0], at)) {
             merge_rows(g, k, r, at);
+            if (r->arg[0]->held && !r->arg[0]->group) /* what follows may read it here */
+                join(g, k, r->arg[0]);
             row_add(g, k, r);
             return;
         }
