@@ -136,6 +136,10 @@ TL_INLINE tl_v tl_vbelow_nan(tl_v a, tl_v b)
     return tl_vchoose((tl_vi)(b != b), b, tl_vbelow(b, a));
 }
 
+/* as in scalar.h: the second of two that are equal */
+TL_INLINE tl_v tl_vmax_nan(tl_v a, tl_v b) { return tl_vabove_nan(b, a); }
+TL_INLINE tl_v tl_vmin_nan(tl_v a, tl_v b) { return tl_vbelow_nan(b, a); }
+
 TL_INLINE tl_v tl_vabs(tl_v x) { return (tl_v)((tl_vi)x & 0x7fffffff); }
 TL_INLINE tl_v tl_vrsqrt(tl_v x) { return 1.0f / tl_vsqrt(x); }
 TL_INLINE tl_v tl_vrcp(tl_v x) { return 1.0f / x; }
@@ -268,6 +272,46 @@ TL_INLINE tl_v tl_vsigmoid(tl_v x)
     return q - q * lost;
 }
 
+TL_INLINE tl_v tl_vsigned(tl_v a, tl_v x) /* a is not negative */
+{
+    return (tl_v)((tl_vi)a | ((tl_vi)x & (int32_t)0x80000000));
+}
+
+TL_INLINE tl_v tl_vtanh(tl_v x)
+{
+    const tl_v a = tl_vabs(x), t = a * a;
+    const tl_v big = 1.0f - 2.0f / (tl_vexp(2.0f * a) + 1.0f);
+    tl_v p = tl_vsplat(2.2927448161781422e-3f);
+    p = p * t - 8.3439455158391528e-3f;
+    p = p * t + 2.1768918651028209e-2f;
+    p = p * t - 5.3959259577204544e-2f;
+    p = p * t + 1.333330355691574e-1f;
+    p = p * t - 3.3333333174140361e-1f;
+    return tl_vsigned(tl_vchoose((tl_vi)(a < 0.625f), a + a * (t * p), big), x);
+}
+
+TL_INLINE tl_v tl_verf(tl_v x)
+{
+    const tl_v a = tl_vabs(x), t = a * a, m = tl_vchoose((tl_vi)(a > 4.0f), tl_vsplat(4.0f), a);
+    tl_v q = tl_vsplat(2.361910227018601e-6f), p = tl_vsplat(-9.6670445714869965e-6f);
+    q = q * m - 6.6447709780746272e-5f;
+    q = q * m + 8.6100851651544198e-4f;
+    q = q * m - 6.8666459689287326e-3f;
+    q = q * m + 3.8117641890024138e-2f;
+    q = q * m - 1.5881198977090871e-1f;
+    q = q * m - 9.1153231128885903e-1f;
+    q = q * m - 1.6305821714934441f;
+    q = q * m + 4.6186157666988073e-4f;
+    p = p * t + 1.1265959025606609e-4f;
+    p = p * t - 8.4840804055351068e-4f;
+    p = p * t + 5.2210318078580228e-3f;
+    p = p * t - 2.6865430727670243e-2f;
+    p = p * t + 1.1283782495236845e-1f;
+    p = p * t - 3.7612638468028708e-1f;
+    p = p * t + 1.283791670615435e-1f;
+    return tl_vsigned(tl_vchoose((tl_vi)(a < 1.0f), a + a * p, 1.0f - tl_vexp2(q)), x);
+}
+
 /* --- sine and cosine: quarters of a turn are taken away in f32, in parts whose products are exact
    up to TL_TURNS; what is larger goes one by one, as in math.h --- */
 
@@ -326,6 +370,49 @@ TL_INLINE tl_v tl_vcos(tl_v x)
         for (int i = 0; i < TL_LANES; i++)
             y[i] = tl_cosf(x[i]);
     return y;
+}
+
+/* --- logarithms --- */
+
+/* log(x) + low for x of 2^-126 and more */
+TL_INLINE tl_v tl_vlog_core(tl_v x, tl_v low, tl_v more)
+{
+    const tl_vi k = ((tl_vi)x - 0x3f3504f3) >> 23; /* from the square root of 1/2 on */
+    const tl_v e = __builtin_convertvector(k, tl_v) + more;
+    const tl_v f = (tl_v)((tl_vi)x - (k << 23)) - 1.0f, z = f * f;
+    tl_v y = tl_vsplat(7.0376836292e-2f);
+    y = y * f - 1.1514610310e-1f;
+    y = y * f + 1.1676998740e-1f;
+    y = y * f - 1.2420140846e-1f;
+    y = y * f + 1.4249322787e-1f;
+    y = y * f - 1.6668057665e-1f;
+    y = y * f + 2.0000714765e-1f;
+    y = y * f - 2.4999993993e-1f;
+    y = y * f + 3.3333331174e-1f;
+    y = y * (f * z) + (e * -2.12194440e-4f + low);
+    return (f + (y - 0.5f * z)) + e * 0.693359375f;
+}
+
+/* Of 0 minus infinity, of less NaN, of infinity and NaN themselves. */
+TL_INLINE tl_v tl_vlog_ends(tl_v x, tl_v r)
+{
+    r = tl_vchoose((tl_vi)(x < __builtin_inff()), r, x);
+    r = tl_vchoose((tl_vi)(x < 0.0f), tl_vsplat(__builtin_nanf("")), r);
+    return tl_vchoose((tl_vi)(x == 0.0f), tl_vsplat(-__builtin_inff()), r);
+}
+
+TL_INLINE tl_v tl_vlog(tl_v x)
+{
+    const tl_vi tiny = (tl_vi)(x < 0x1p-126f);
+    const tl_v y = tl_vchoose(tiny, x * 8388608.0f, x);
+    return tl_vlog_ends(x, tl_vlog_core(y, (tl_v){0}, tl_vchoose(tiny, tl_vsplat(-23.0f), (tl_v){0})));
+}
+
+TL_INLINE tl_v tl_vlog1p(tl_v x)
+{
+    const tl_v u = 1.0f + x, v = u - 1.0f, lost = (x - v) + (1.0f - (u - v));
+    const tl_v r = tl_vlog_ends(u, tl_vlog_core(u, lost / u, (tl_v){0}));
+    return tl_vchoose((tl_vi)(tl_vabs(x) < 0x1p-24f), x, r);
 }
 
 #endif

@@ -1,6 +1,7 @@
 """Tensor programs against numpy: every operator, on the CPU and, as kernels of a GPU, in the simulator."""
 
 import linecache
+import math
 import re
 import time
 import unittest
@@ -222,6 +223,20 @@ class Elements(unittest.TestCase):
         self.assertTrue(np.isnan(s[:3]).all() and np.isnan(c[:3]).all() and np.signbit(s[4]) and not np.signbit(s[3]))
         self.assertTrue((c[3:5] == 1).all())
 
+    def test_functions_to_two_units_in_the_last_place(self):
+        def f(x):
+            return tl.log(x), tl.log1p(x), tl.tanh(x), tl.erf(x), tl.exp(x), tl.where(x > 0.5, tl.sin(x), tl.cos(-x))
+
+        x = np.concatenate([abs(normal(1000)) * s for s in (1e-40, 1e-5, 0.1, 1, 10, 4000, 1e30)]).astype("float32")
+        y = x.astype("float64")
+        with np.errstate(all="ignore"):
+            want = (np.log(y), np.log1p(y), np.tanh(y), np.vectorize(math.erf)(y), np.exp(y),
+                    np.where(y > 0.5, np.sin(y), np.cos(y)))
+            for got, w in zip(tl.tensor_program(f, target="cpu")(x), want):
+                ok = np.isfinite(w.astype("float32"))
+                self.assertTrue((np.isfinite(got) == ok).all())
+                self.assertLess((abs(got - w) / np.spacing(abs(w.astype("float32"))))[ok].max(), 2)
+
     def test_functions(self):
         x = normal(33, 9)
         def f(x):
@@ -295,6 +310,20 @@ class Reductions(unittest.TestCase):
         want = (x.sum(), x.max(1), x.argmax(1), np.take_along_axis(x, at, 1), at)
         p = check(f, want, x, gpu=False)
         self.assertNotIn("T.Kernel(1, threads=1)", p.tiles().split("T.Kernel", 2)[1])
+
+    def test_a_result_between_two_norms_is_no_border(self):
+        def f(x, r, w):
+            y = x + tl.layer_norm(r, w, w)
+            return y, tl.layer_norm(y, w, w) * 2
+
+        def norm(x, w):
+            m, d = x.mean(-1, keepdims=True), x.var(-1, keepdims=True)
+            return (x - m) / np.sqrt(d + 1e-5) * w + w
+
+        x, r, w = normal(20, 70), normal(20, 70), normal(70)
+        y = x + norm(r.astype("float64"), w)
+        check(f, (y, norm(y, w) * 2), x, r, w, tolerance=1e-4)
+        self.assertEqual(tl.tensor_program(f, target="cpu").tiles(x, r, w).count("T.Kernel("), 1)
 
     def test_arguments_and_truths(self):
         def f(x, i):

@@ -31,7 +31,9 @@ static const char *const math_name[MATH_COUNT] = {
     [MATH_EXP2] = "tl_vexp2", [MATH_EXP] = "tl_vexp", [MATH_SQRT] = "tl_vsqrt",
     [MATH_RSQRT] = "tl_vrsqrt", [MATH_ABS] = "tl_vabs", [MATH_RCP] = "tl_vrcp",
     [MATH_FAST_RCP] = "tl_vrcp", [MATH_SIGMOID] = "tl_vsigmoid",
-    [MATH_SIN] = "tl_vsin", [MATH_COS] = "tl_vcos",
+    [MATH_TANH] = "tl_vtanh", [MATH_ERF] = "tl_verf",
+    [MATH_SIN] = "tl_vsin", [MATH_COS] = "tl_vcos", [MATH_LOG] = "tl_vlog",
+    [MATH_LOG1P] = "tl_vlog1p", [MATH_MAX_NAN] = "tl_vmax_nan", [MATH_MIN_NAN] = "tl_vmin_nan",
 };
 
 typedef struct {
@@ -123,6 +125,33 @@ bool is_consecutive(Emit *e, const Var *v, const Buffer *b, const Expr *at)
     return size < 0 || (r.lo >= 0 && r.hi < size);
 }
 
+/* What AVX-512 has instructions for, or C no cheap text. */
+static bool is_dear(int fn)
+{
+    return fn == MATH_EXP2 || fn == MATH_EXP || fn == MATH_SIN || fn == MATH_COS ||
+           fn == MATH_LOG || fn == MATH_LOG1P || fn == MATH_TANH || fn == MATH_ERF ||
+           fn == MATH_SIGMOID;
+}
+
+static bool can_be_vector(Vector *w, const Expr *x);
+
+/* A condition by what is f32. */
+static bool can_choose(Vector *w, const Expr *x)
+{
+    switch (x->op) {
+    case EX_EQ: case EX_NE: case EX_LT: case EX_LE: case EX_GT: case EX_GE:
+        return can_be_vector(w, x->kid[0]) && can_be_vector(w, x->kid[1]);
+    case EX_AND: case EX_OR: return can_choose(w, x->kid[0]) && can_choose(w, x->kid[1]);
+    default: return false;
+    }
+}
+
+static bool is_load(const Expr *x, void *arg)
+{
+    (void)arg;
+    return x->op == EX_LOAD;
+}
+
 static bool can_be_vector(Vector *w, const Expr *x)
 {
     if (x->type != DT_F32 || x->lanes != 1)
@@ -135,9 +164,14 @@ static bool can_be_vector(Vector *w, const Expr *x)
         w->nload++;
         return !x->guarded && is_consecutive(w->e, w->v, x->u.buf, x->kid[0]);
     case EX_MATH:
-        w->math |= x->u.fn == MATH_EXP2 || x->u.fn == MATH_EXP || x->u.fn == MATH_SIN ||
-                   x->u.fn == MATH_COS;
-        return math_name[x->u.fn] && can_be_vector(w, x->kid[0]);
+        w->math |= is_dear(x->u.fn);
+        return math_name[x->u.fn] && can_be_vector(w, x->kid[0]) &&
+               (x->nkid == 1 || can_be_vector(w, x->kid[1]));
+    case EX_IF: case EX_SELECT: /* both sides are computed */
+        return can_choose(w, x->kid[0]) && can_be_vector(w, x->kid[1]) &&
+               can_be_vector(w, x->kid[2]) &&
+               (x->op == EX_SELECT || (!expr_any(x->kid[1], is_load, NULL) &&
+                                       !expr_any(x->kid[2], is_load, NULL)));
     case EX_NEG: return can_be_vector(w, x->kid[0]);
     case EX_ADD: case EX_SUB: case EX_MUL: case EX_DIV: case EX_MIN: case EX_MAX:
         return can_be_vector(w, x->kid[0]) && can_be_vector(w, x->kid[1]);
@@ -231,6 +265,18 @@ static void put_at(Vector *w, const Buffer *b, const Expr *at)
     str_putc(w->e->out, ']');
 }
 
+static void put_choice(Vector *w, const Expr *x)
+{
+    Str *o = w->e->out;
+    const bool both = x->op == EX_AND || x->op == EX_OR;
+
+    str_puts(o, both ? "(" : "(tl_vi)(");
+    (both ? put_choice : put_expr)(w, x->kid[0]);
+    str_printf(o, " %s ", x->op == EX_AND ? "&" : x->op == EX_OR ? "|" : expr_table[x->op].text);
+    (both ? put_choice : put_expr)(w, x->kid[1]);
+    str_putc(o, ')');
+}
+
 static void put_expr(Vector *w, const Expr *x)
 {
     Str *o = w->e->out;
@@ -251,6 +297,15 @@ static void put_expr(Vector *w, const Expr *x)
     case EX_MATH: put_call(w, math_name[x->u.fn], x); break;
     case EX_MIN: put_call(w, "tl_vmin", x); break;
     case EX_MAX: put_call(w, "tl_vmax", x); break;
+    case EX_IF: case EX_SELECT:
+        str_puts(o, "tl_vchoose(");
+        put_choice(w, x->kid[0]);
+        str_puts(o, ", ");
+        put_expr(w, x->kid[1]);
+        str_puts(o, ", ");
+        put_expr(w, x->kid[2]);
+        str_putc(o, ')');
+        break;
     case EX_NEG:
         str_puts(o, "(-");
         put_expr(w, x->kid[0]);
