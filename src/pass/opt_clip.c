@@ -266,6 +266,49 @@ static const Stmt *unswitch(Ir *ir, const Stmt *s, void *arg)
                             s->u.loop.hints, other));
 }
 
+/* The same loop from `lo` to `hi` over another body, with a variable of its own. */
+static const Stmt *loop_between(Ir *ir, const Stmt *s, const Expr *lo, const Expr *hi,
+                                const Stmt *body)
+{
+    Var *v = var_new(ir, s->u.loop.var->name, s->u.loop.var->type, s->span);
+    return stmt_for(ir, s->span, s->u.loop.how, v, lo, expr_sub(ir, hi, lo), s->u.loop.hints,
+                    stmt_subst(ir, body, s->u.loop.var, expr_var(ir, v)));
+}
+
+/* for j: if j < n and c: A else: B  ->  if c: for j < n: A, for j from n on: B; else: for j: B,
+ * where one thread does a block: what is left of a tile has loops without conditions. */
+static const Stmt *part(Ir *ir, const Stmt *s, void *arg)
+{
+    const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : NULL;
+    const Expr *bound = NULL, *found, *outside = NULL;
+    Conds c = {0};
+    bool upper, ok = true;
+
+    if (!body || body->kind != ST_IF || !body->u.branch.orelse || kernel_on_warps(arg) ||
+        s->u.loop.how != LOOP_VECTOR)
+        return s;
+    conds_of(ir->arena, body->u.branch.cond, &c);
+    for (int i = 0; i < c.n && ok; i++) {
+        ok = !expr_has_load(c.at[i]);
+        if (ok && !expr_uses_var(c.at[i], s->u.loop.var)) {
+            outside = outside ? expr_and(ir, outside, c.at[i]) : c.at[i];
+        } else {
+            ok = ok && !bound && as_bound(ir, c.at[i], s->u.loop.var, &upper, &found) && upper;
+            bound = ok ? found : NULL;
+        }
+    }
+    if (!ok || !bound)
+        return s;
+    const Expr *lo = s->u.loop.min, *hi = expr_add(ir, lo, s->u.loop.extent);
+    const Expr *end = expr_max(ir, expr_min(ir, hi, bound), lo);
+    const Stmt *then = loop_between(ir, s, lo, end, body->u.branch.then),
+               *after = loop_between(ir, s, end, hi, body->u.branch.orelse),
+               *both = stmt_seq(ir, then, after);
+    return outside ? stmt_if(ir, s->span, outside, both,
+                             loop_between(ir, s, lo, hi, body->u.branch.orelse))
+                   : both;
+}
+
 /* ---- tiles that lie inside ------------------------------------------------------------------- */
 
 typedef struct {
@@ -398,6 +441,7 @@ void pass_opt_clip(Kernel *k)
         k->body = stmt_map(k->ir, k->body, unswitch, k);
     if (config_on(k->func, CONFIG_disable_loop_unswitching))
         return;
+    k->body = stmt_map(k->ir, k->body, part, k);
     k->body = stmt_map(k->ir, k->body, clip, k);
     if (kernel_on_warps(k))
         split_wholes(k);
