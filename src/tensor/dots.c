@@ -8,7 +8,8 @@ enum {
     PART_COLUMNS = 64,     /* of an epilogue in parts, at most and at least; tensors it loads */
     PART_LEAST = 16,
     PART_LOADS = 4,
-    WINDOW_TILE = 1 << 16, /* elements of windows that a CPU gathers at a time */
+    WINDOW_TILE = 1 << 16, /* elements of an operand that a CPU gathers or computes at a time */
+    DEPTH_LEAST = 128,
 };
 
 static int64_t ceil_div(int64_t a, int64_t b)
@@ -770,6 +771,15 @@ static int64_t whole_columns(Graph *g, const Node *dot, int64_t columns, int64_t
     return columns;
 }
 
+/* Is an operand more than a layout change of what is stored, on a CPU? */
+static bool is_computed(const Graph *g, const Node *n)
+{
+    while (!n->stored && n->kind >= NODE_RESHAPE && n->kind <= NODE_SLICE)
+        n = n->arg[0];
+    return !machine_has(g->machine, HAS_THREADS) && !n->stored &&
+           (n->kind == NODE_ELEM || n->kind == NODE_CAST);
+}
+
 typedef struct {
     Node *dot;
     TileChoice c;
@@ -853,6 +863,9 @@ static void plan_product(Graph *g, const Group *k, Product *p)
     if (k->pair) /* as many registers for both */
         p->c.n = MAX(16, p->c.n / 16 * 8);
     p->c.n = whole_columns(g, p->dot, p->c.n, p->c.k);
+    if (is_computed(g, arg[1])) /* beside what it is packed into, near a core */
+        while (p->c.k * p->c.n > WINDOW_TILE && p->c.k >= 2 * DEPTH_LEAST)
+            p->c.k = (p->c.k / 2 + 15) / 16 * 16;
     for (int i = 0; i < 2 && machine_has(g->machine, HAS_THREADS); i++)
         if (match_windows(arg[i], &w) && w.taps_first == (i == 1))
             p->c.k = channels_of_tile(&w, p->c.k);

@@ -381,6 +381,16 @@ class Products(unittest.TestCase):
         check(f, (np.einsum("ii->i", a), np.einsum("ii", a), np.einsum("iji,jk->ik", b, c),
                   np.einsum("jii,jk->k", b.swapaxes(0, 1), c)), a, b, c, tolerance=1e-4)
 
+    def test_computed_operands_at_the_edges_of_tiles(self):
+        def f(x, q, s):
+            return tl.relu(x @ ((q.astype("float32") - 3) * s))
+
+        for m, k, n in (16, 1000, 4096), (5, 33, 700), (100, 777, 301):
+            x, q, s = normal(m, k), rng.integers(-127, 127, (k, n)).astype("int8"), normal(n) / 100
+            want = np.maximum(x.astype("float64") @ ((q.astype("float64") - 3) * s), 0)
+            got = tl.tensor_program(f, target="cpu")(x, q, s)
+            close(got, want, 1e-4 * np.sqrt(k))
+
     def test_batches_and_einsum(self):
         def f(q, k, w):
             return q @ k.swapaxes(-1, -2), tl.einsum("bhqd,bhkd->bhqk", q, k), tl.einsum("bhqd,de->bqhe", q, w), \
