@@ -4,7 +4,8 @@
  * gives   FORM_THREADS
  *
  * The iterations of a nest are independent, so any order will do: the loop whose variable runs
- * along the last index of most accesses goes innermost and becomes a vector loop.  A loop in which
+ * along the last index of most accesses goes innermost and becomes a vector loop; where indices
+ * have quotients and remainders, the places in memory tell what runs along.  A loop in which
  * two iterations may store to the same element, or one may read what another stores (the user's
  * race, warned about by check_races), is kept serial: it then means what the simulator says it
  * means. */

@@ -8,7 +8,8 @@
  *
  * A condition shared by every effect of the body leaves the body: one that does not use the
  * variable becomes an if around the loop, one that is affine in it a bound.  Loads in the body lose
- * the same condition from their guards.  Of what is left threads ask once for all their elements,
+ * the same condition from their guards.  Where one thread does a block, a loop with two sides of a
+ * bound is two loops.  Of what is left threads ask once for all their elements,
  * where that can be told for the block. */
 #include "pass/pass.h"
 #include "ir/config.h"

@@ -192,8 +192,8 @@ static void hold_border(const Graph *g, Node *a, int depth)
             hold_border(g, a->arg[i], depth - 1);
 }
 
-/* What is dear and runs along another axis than its reader, on a CPU: it is computed in whole vectors
- * of its own, and the numbers alone are fetched from here and there. */
+/* What is dear and runs along another axis than its reader, on a CPU: it is computed in whole
+ * vectors of its own, and the numbers alone are fetched from here and there. */
 static void hold_turned(const Graph *g, const Node *n)
 {
     const int last = n->rank - 1;

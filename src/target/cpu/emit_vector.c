@@ -1,10 +1,11 @@
 /* emit_vector.c -- loops over f32 in whole vectors, where the C compiler would do worse.
  *
  * Taken are loops of plain stores and folds over consecutive elements that have an exponential, a
- * sine, a fold, many loads or a result that goes past the caches (device/cpu/vector.h has the vectors).  Every other
- * loop is left to the compiler.  What does not fill a vector is done by the loop as it was:
+ * logarithm, a sine or the like, a fold, many loads or a result that goes past the caches
+ * (device/cpu/vector.h has the vectors).  Every other loop is left to the compiler.
  *
- *     elements up to an aligned one, if many results are streamed; whole vectors; the rest */
+ *     elements up to an aligned one, if many results are streamed; whole vectors; the rest, as
+ *     a part of one, or one by one into a fold */
 #include "target/cpu/emit.h"
 #include "target/cpu/pass/rows.h"
 
