@@ -35,6 +35,7 @@ typedef struct {
     Loops *nest;
     int unit[RANK_MOST];  /* accesses that move by one element with this loop's variable */
     int far[RANK_MOST];   /* accesses that jump; a few elements are no jump */
+    int64_t *values;      /* of variables, all 0 but one that is looked at */
 } Strides;
 
 /* ---- what an access moves by ---------------------------------------------------------------- */
@@ -71,9 +72,10 @@ static bool count_places(Strides *st, const Touch *t, int l)
     for (int d = 0; d < t->n; d++)
         if (expr_any(t->at[d], is_uncounted, NULL) || !expr_is_int(t->buf->shape[d], &n))
             return false;
-    int64_t *values = NEWN(st->nest->ir->arena, int64_t, st->nest->ir->nvar + 1);
+    if (!st->values)
+        st->values = NEWN(st->nest->ir->arena, int64_t, st->nest->ir->nvar + 1);
     for (int i = 0; i < SAMPLES; i++) {
-        n = place_at(t, v, i + 1, values) - place_at(t, v, i, values);
+        n = place_at(t, v, i + 1, st->values) - place_at(t, v, i, st->values);
         unit += n == 1;
         near += n >= 0 && n <= NEAR;
     }

@@ -333,12 +333,14 @@ static bool term_index(Graph *g, const Node *n, int64_t i, const Lin *const *at,
     return i == 0;
 }
 
-/* Long sums in parts, which need not wait for each other. */
+/* Long sums of a CPU in parts, which need not wait for each other. */
 static const char *written_out(Body *b, Node *n, const Lin *const *at)
 {
     const Lin *to[TENSOR_RANK];
     const char *part[PARTS] = {NULL};
-    const int parts = node_count(n->arg[0]) / MAX(1, node_count(n)) >= PARTED ? PARTS : 1;
+    const bool parted = node_count(n->arg[0]) / MAX(1, node_count(n)) >= PARTED &&
+                        !machine_has(b->g->machine, HAS_THREADS);
+    const int parts = parted ? PARTS : 1;
     for (int64_t i = 0; term_index(b->g, n, i, at, to); i++) {
         const char *term = body_value(b, n->arg[0], to), **v = &part[i % parts];
         *v = *v ? name_value(b, combine_text(b->g, n->how, n->type, *v, term)) : term;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 enum {
-    WRITTEN_OUT = 64,  /* terms of a reduction of windows */
+    WRITTEN_OUT = 32,  /* terms of a reduction of windows; twice as many for a CPU's vectors */
     PART_LEAST = 16384, /* elements of a part of a row */
 };
 
@@ -682,7 +682,8 @@ Node *node_reduce(Graph *g, ReduceHow how, Node *a, const bool *axes)
     Node *parted = reduce_in_parts(g, how, a, axes, count);
     if (parted)
         return parted;
-    n.attr[TENSOR_RANK] = count <= WRITTEN_OUT && reads_windows(a, 6);
+    const int most = machine_has(g->machine, HAS_THREADS) ? WRITTEN_OUT : 2 * WRITTEN_OUT;
+    n.attr[TENSOR_RANK] = count <= most && reads_windows(a, 6);
     n.arg[0] = a;
     return add(g, n);
 }
