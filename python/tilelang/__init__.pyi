@@ -311,6 +311,10 @@ def set_log_level(level: Any) -> Any:
     """A name ("DEBUG") or a number of the logging module."""
     ...
 
+def target_is_gfx950(target: Any) -> Any:
+    """Tells whether the kernel is for gfx950."""
+    ...
+
 def recommend_gemm(M: Any, N: Any, K: Any, dtype: Any = "float32", threads: Any = 0, transpose_B: Any = False, transpose_A: Any = False) -> Any:
     """Returns (block_M, block_N, block_K, num_stages, threads, split, swap, widen) that suit a GEMM on the target."""
     ...

@@ -120,7 +120,8 @@ int copy_async_bytes(Kernel *k, const Facts *f, const Mech *how, const Stmt *t)
     RegionMatch m;
 
     if (src->buf->type != dst->buf->type || src->buf->scope != MEM_GLOBAL ||
-        dst->buf->scope != MEM_SHARED || (bits < 8 && bits != 4) || buffer_plan(k, src->buf)->safe ||
+        dst->buf->scope != MEM_SHARED || (bits < 8 && bits != 4) ||
+        buffer_plan(k, src->buf)->safe ||
         !region_match(k, t->span, src, dst, &m) || m.n == 0)
         return 0;
     bool straight = m.dim[SRC][m.n - 1] == src->buf->rank - 1 &&

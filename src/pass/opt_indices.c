@@ -4,7 +4,7 @@
  *     for i, j: s[i, j] = A[at[i], j]     ->     for i, j: s[i, j] = A[max(I[k * 64 + i], 0), j]
  *
  * Indices and conditions in a tile would hold the copy in its iteration.  Those that come from
- * tensors alone can be worked out wherever the copy is, and are loaded ahead of it (async_gather.c).
+ * tensors alone can be worked out wherever the copy is, and async_gather.c loads them ahead of it.
  * Only in loops with stages, and of nests that the threads can make ahead. */
 #include "pass/pass.h"
 #include "pass/async_copy.h"

@@ -571,6 +571,27 @@ class GemmWarpPolicy:
     def __init__(self, value: Any) -> None: ...
     def __class_getitem__(cls, item: Any) -> Any: ...
 
+    def is_square(self) -> Any:
+        """Tells whether it is Square."""
+        ...
+
+    def is_full_row(self) -> Any:
+        """Tells whether it is FullRow."""
+        ...
+
+    def is_full_col(self) -> Any:
+        """Tells whether it is FullCol."""
+        ...
+
+    def compute_warp_partition(self, M: Any, N: Any, num_warps: Any) -> Any:
+        """Returns warps along the rows and along the columns of a tile of M by N."""
+        ...
+
+    @staticmethod
+    def from_warp_partition(m_warp: Any, n_warp: Any) -> Any:
+        """Returns the policy that such a partition is of."""
+        ...
+
     def __getattr__(self, name: str) -> Any: ...
 
 def mma(A: Any, B: Any, C: Any, transpose_A: Any = False, transpose_B: Any = False, policy: Any = 0, clear_accum: Any = False, annotations: Any = None) -> Any:
