@@ -163,8 +163,8 @@ def call(name, signature, given):
             words.append("%s=%s" % (p, given[p]))
     own, _, method = name.rpartition(".")
     if "self" in given or own:
-        owner = {"": owner, "layout": "tilelang.layout", "tilelang": "tilelang", "WSSync": "T.WSSync"}.get(
-            own, owner)
+        owner = {"": owner, "layout": "tilelang.layout", "tilelang": "tilelang", "WSSync": "T.WSSync",
+                 "GemmWarpPolicy": owner if "self" in given else "T.GemmWarpPolicy"}.get(own, owner)
     return "%s.%s(%s)" % (owner, method, ", ".join(words))
 
 

@@ -372,7 +372,7 @@ def _prim(func, local):
 
 # ---- everything else ------------------------------------------------------------------------------
 
-_OWN = ("dtype", "macro", "inline", "meta_class", "prim_func", "PrimFunc")
+_OWN = ("dtype", "macro", "inline", "meta_class", "prim_func", "PrimFunc", "GemmWarpPolicy")
 _rows = None
 
 

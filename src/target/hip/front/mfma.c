@@ -88,9 +88,14 @@ Value do_tvm_mfma(BuiltinCall *c)
     return call_emit(c, stmt_instr(c->ev->ir, c->span, isa, 3, r, 0, NULL, 0));
 }
 
+/* (target): of its text, or of the machine that is compiled for where it is what a program asked
+ * for. */
 Value do_is_gfx950(BuiltinCall *c)
 {
-    const char *name = call_machine(c)->name;
+    const Value *v = &c->arg[0];
+    const char *name = v->kind == V_STR ? arg_text(c, 0) : call_machine(c)->name;
 
-    return value_bool(name && !strcmp(name, "gfx950"));
+    if (v->kind != V_STR && v->kind != V_OPAQUE && v->kind != V_NONE && v->kind != V_FOREIGN)
+        arg_fail(c, 0, "must be a target [argument-type]");
+    return value_bool(name && strstr(name, "gfx950"));
 }
