@@ -95,7 +95,7 @@ refused() { "$tl" build examples/vector_add.py -q --target "$1" 2>&1 | grep -q "
     tell "bundle of a dynamic GEMM" bundle 'launch main_kernel of 4 blocks: tensor tensor tensor 200 33 130' "M=200 N=130 K=33 C=$log/c.bin" \
         examples/gemm_dynamic.py dtype=float16
     tell "what it writes" test "$(stat -c %s "$log/c.bin")" = $((200 * 130 * 4))
-    tell "bundle of attention" bundle 'launch main_kernel of 2 blocks: tensor tensor tensor tensor tensor tensor tensor tensor' "" $attention
+    tell "bundle of attention" bundle 'launch main_kernel of 2 blocks: tensor tensor tensor tensor tensor tensor tensor' "" $attention
     for verb in run bench; do tell "tl $verb" sentence $verb; done
     tell "an architecture that is none" refused "ascend -arch=310p" 'is no architecture.*\[target-unknown\]'
 } >"$log/c"

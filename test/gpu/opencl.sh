@@ -132,7 +132,7 @@ test/kernel/threads.py:counts N=96
 test/kernel/names_threads.py:cluster
 test/kernel/tensor_memory.py:cluster_of_one
 --unsupported-here test/kernel/uniform_bounds.py:drawn
---unsupported-here test/kernel/teams.py:roles
+test/kernel/teams.py:roles
 X
     lanes examples/softmax.py M=9 N=65 dtype=float16
     lanes test/kernel/warps.py:votes
