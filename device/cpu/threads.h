@@ -200,6 +200,12 @@ static __attribute__((unused)) void tl_grid_sync(tl_thread *t)
     tl_yield(t);
 }
 
+/* About to look at a flag: others run. */
+static __attribute__((unused)) void tl_poll(tl_thread *t)
+{
+    tl_yield(t);
+}
+
 /* Meet the lanes of the warp; returns the generation whose slots hold their values. */
 static __attribute__((unused)) uint32_t tl_meet(tl_thread *t, int site, uint64_t value)
 {

@@ -25,6 +25,7 @@ typedef struct TlHost {
     /* Threads of the block meet; the sum of what they brought, and how many they were. */
     unsigned (*meet)(unsigned mine, unsigned *came);
     void (*look_again)(void); /* others run: it waits by looking again and again */
+    void (*pass)(void);       /* others run, in a loop that looks at what they write */
     unsigned long long (*alive)(void); /* lanes of the warp that have not left */
     unsigned long long (*special)(const char *name); /* a register that is only read */
     void (*fail)(void); /* the kernel gives up */

@@ -222,7 +222,7 @@ TL_ROUNDED(double, d, rn, 0, __fma, sqrt)
     {                                                                                              \
         tl_self->hasty = !tl_self->fenced;                                                         \
         const T was = *p;                                                                          \
-        *p = next;                                                                                 \
+        *p = next, tl_self->acted = 1;                                                             \
         return was;                                                                                \
     }
 #define TL_ATOMICS(T)                                                                              \

@@ -518,6 +518,11 @@ const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text);
 /* By its order: what its thread did before is seen before it; what it does behind, behind it. */
 bool atomic_releases(const Stmt *s);
 bool atomic_acquires(const Stmt *s);
+/* Has it loops that go on until an atomic load finds what another block may have to bring?  (Blocks that
+ * take over others are started in order.)  Who runs blocks in turn runs those together, if they
+ * have no more than so many threads. */
+bool stmt_polls(const Stmt *body);
+enum { POLL_THREADS = 1 << 14 };
 /* An assertion that compilers rely on and programs need not make. */
 bool stmt_is_fact(const Stmt *s);
 bool store_is_read(const Stmt *store, const Expr *e); /* e loads what the store is to */

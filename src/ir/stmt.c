@@ -350,6 +350,37 @@ bool atomic_acquires(const Stmt *s)
     return s->u.atomic.op != ATOMIC_STORE && has_order(s, words);
 }
 
+static bool looks(const Stmt *s, void *arg)
+{
+    (void)arg;
+    return s->kind == ST_ATOMIC && s->u.atomic.op == ATOMIC_LOAD;
+}
+
+static bool is_break(const Stmt *s, void *arg)
+{
+    (void)arg;
+    return s->kind == ST_BREAK;
+}
+
+static bool polls(const Stmt *s, void *arg)
+{
+    if (s->kind == ST_WHILE)
+        return stmt_any(s->u.branch.then, looks, arg);
+    return s->kind == ST_FOR && stmt_any(s->u.loop.body, is_break, arg) &&
+           stmt_any(s->u.loop.body, looks, arg);
+}
+
+static bool takes_over(const Stmt *s, void *arg)
+{
+    (void)arg;
+    return stmt_calls(s, INTRIN_CLC_TRY);
+}
+
+bool stmt_polls(const Stmt *body)
+{
+    return stmt_any(body, polls, NULL) && !stmt_any(body, takes_over, NULL);
+}
+
 const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text)
 {
     Stmt *s = make(ir, at, ST_ASSERT);

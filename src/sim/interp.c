@@ -176,6 +176,41 @@ static void exec_atomic_run(Sim *m, const Stmt *s)
     }
 }
 
+/* Reads and writes the i-th element; what was there. */
+static Value1 atomic_step(Sim *m, const Stmt *s, SimMem *mem, int64_t i, Value1 v)
+{
+    AtomicOp op = s->u.atomic.op;
+    const bool reads = op != ATOMIC_STORE && (op != ATOMIC_EXCH || s->u.atomic.bind);
+    const bool flags = m->flags && m->self;
+    Value1 old = {0};
+
+    if (reads && mem->init && m->o.check_uninit && !mem_is_init(mem, i))
+        fail_uninitialised(m, mem, i);
+    if (op != ATOMIC_STORE)
+        old = mem_read(mem, i);
+    if (flags && reads)
+        flags_read(m, mem, i, s);
+    if (op == ATOMIC_STORE || op == ATOMIC_EXCH)
+        mem_write(mem, i, v);
+    else if (op != ATOMIC_LOAD)
+        mem_write(mem, i, value_binary(atomic_operator(op), s->u.atomic.buf->type, old, v));
+    if (flags && op != ATOMIC_LOAD)
+        flags_written(m, mem, i, s);
+    return old;
+}
+
+/* Who is about to find the same again waits for somebody else. */
+static void atomic_poll(Sim *m, const Stmt *s, Value1 found)
+{
+    SimThread *t = m->self;
+    const bool again = t->polled == s && !memcmp(&t->polled_value, &found, sizeof found);
+
+    t->polled = s;
+    t->polled_value = found;
+    if (again)
+        threads_poll(m);
+}
+
 static void exec_atomic(Sim *m, const Stmt *s)
 {
     int64_t at[RANK_MOST];
@@ -190,17 +225,10 @@ static void exec_atomic(Sim *m, const Stmt *s)
         v = value_cast(s->u.atomic.value->type, b->type, eval(m, s->u.atomic.value));
     SimMem *mem = sim_mem(m, b);
     int64_t i = mem_offset(m, mem, at, s->u.atomic.n);
-    AtomicOp op = s->u.atomic.op;
     if (i >= 0) {
-        bool reads = op != ATOMIC_STORE && (op != ATOMIC_EXCH || s->u.atomic.bind);
-        if (reads && mem->init && m->o.check_uninit && !mem_is_init(mem, i))
-            fail_uninitialised(m, mem, i);
-        if (op != ATOMIC_STORE)
-            old = mem_read(mem, i);
-        if (op == ATOMIC_STORE || op == ATOMIC_EXCH)
-            mem_write(mem, i, v);
-        else if (op != ATOMIC_LOAD)
-            mem_write(mem, i, value_binary(atomic_operator(op), b->type, old, v));
+        if (m->self && m->polls && s->u.atomic.bind)
+            atomic_poll(m, s, mem_read(mem, i));
+        old = atomic_step(m, s, mem, i, v);
     }
     if (s->u.atomic.bind)
         m->value[s->u.atomic.bind->id] = value_cast(b->type, s->u.atomic.bind->type, old);

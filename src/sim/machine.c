@@ -427,7 +427,8 @@ void launch_kernel(Sim *m, Kernel *k)
         grid[d] = MAX(0, eval(m, k->grid[d]).i);
         n *= grid[d];
     }
-    m->clustered = k->uses_threads || stmt_any(k->body, syncs_cluster, NULL);
+    m->polls = stmt_polls(k->body);
+    m->clustered = k->uses_threads || m->polls || stmt_any(k->body, syncs_cluster, NULL);
     m->paired = false;
     m->nunit = 0;
     m->place = NEWN(m->keep, const int32_t *, m->nbuf + 1);
@@ -436,7 +437,8 @@ void launch_kernel(Sim *m, Kernel *k)
     stmt_visit(k->body, see_mma, m);
     int per = cluster_size(m, grid);
     watch_global(m);
-    if (n > 0 && stmt_any(k->body, syncs_grid, NULL))
+    bool few = n * kernel_launch_threads(k) <= POLL_THREADS;
+    if (n > 0 && (stmt_any(k->body, syncs_grid, NULL) || (m->polls && few)))
         run_together(m, grid, n, per);
     else if (n > 0)
         run_in_order(m, grid, n, per);

@@ -73,8 +73,10 @@ typedef struct {
     SimBlock **block;
     int nthread;        /* of all of them: the first actors; agents come after */
     SimThread **thread; /* by actor */
-    int nactor;
+    int nactor, nclock; /* actors; entries of its threads' clocks */
     int ngroup, stride; /* warpgroups of a block; actors of a block after the threads */
+    struct SimForeign *foreign; /* flags.c; NULL: there are no flags */
+    int first_foreign;  /* of its clocks: which of those have been seen */
     SimBarrier barrier;
 } SimCluster;
 
@@ -107,6 +109,7 @@ struct Sim {
     bool *answered; /* by Buffer id: barriers that count bytes in every form */
     bool *taken;    /* clusters of the launch that another one has taken over */
     int64_t nunit;  /* clusters of the launch */
+    bool polls;     /* loops look at results of atomics until they change */
     bool races;     /* look for data races between threads */
     bool proxies;   /* fences are in place: look for missing ones */
     bool registers; /* FORM_THREADS with warps: each thread holds its part of a fragment */
@@ -124,6 +127,7 @@ struct Sim {
     bool permute;      /* visit parallel iterations in an order made from the seed */
     uint64_t random;   /* state of the schedule */
     int32_t unit;      /* global.c: of the first cluster since the last grid barrier */
+    struct SimFlags *flags; /* flags.c; NULL: nobody looks at atomic operations */
     VEC(struct SimArrival) arrivals; /* for SimOptions.needed */
     const int32_t **place; /* by Buffer id: what apply_layout found, for the kernel */
     bool *in_mma;          /* by Buffer id: registers of group MMAs */
@@ -197,6 +201,17 @@ void copy_wait_all(Sim *m); /* what is not in a group yet too */
 void watch_global(Sim *m); /* for the kernel about to run */
 void global_read(Sim *m, const SimMem *mem, int64_t i); /* mem->watch is not NULL */
 void global_write(Sim *m, const SimMem *mem, int64_t i, bool same_value);
+int32_t global_unit(const Sim *m); /* of the running block */
+void watch_no_more(Sim *m);
+
+/* flags.c */
+struct SimFlags *flags_new(Sim *m);
+int flags_places(Sim *m, SimCluster *c); /* entries that its clocks have behind the actors */
+/* Has the running thread seen that? */
+bool flags_saw(const Sim *m, int32_t unit, int actor, uint32_t tick);
+/* The running thread does s, an atomic; m->flags is not NULL. */
+void flags_read(Sim *m, const SimMem *mem, int64_t i, const Stmt *s);
+void flags_written(Sim *m, const SimMem *mem, int64_t i, const Stmt *s);
 
 /* stats.c: m->o.stats is not NULL */
 void stats_access(Sim *m, const SimMem *mem, const void *what, int64_t element, int lanes);
@@ -336,6 +351,8 @@ struct SimThread {
     int64_t cluster_arrived; /* phases of the cluster's barrier it has come to */
     int64_t register_cap; /* asked for by set_max_nreg; 0: not yet */
     struct SimWait *wait;
+    const Stmt *polled;  /* the last atomic whose result was looked at, and that; NULL: none yet */
+    Value1 polled_value;
     bool done;
     /* timing.c: now; when its copies have landed, its MMAs and its bulk stores are done; when each
      * committed group of them is; whether it is in a row of accesses to memory. */
@@ -349,6 +366,7 @@ typedef enum { SYNC_ROLE, SYNC_BLOCK, SYNC_WARP, SYNC_GROUP, SYNC_GRID } SyncSco
 typedef void SyncFn(Sim *m, const Stmt *s, SimThread *const *member, int n);
 /* Every `per` of them are a cluster. */
 void blocks_run_threads(Sim *m, SimBlock **block, int nblock, int per);
+void threads_poll(Sim *m); /* it found what it had found before: others have a turn */
 /* Wait until every thread of the scope is here; the last one runs `once` for all.  Threads that
  * cannot come (they wait elsewhere) are left out once nothing else can move. */
 void threads_sync(Sim *m, const Stmt *s, SyncScope scope, SyncFn *once);

@@ -14,7 +14,7 @@
 
 enum { STACK_BYTES = 256 * 1024, STORERS = 8 };
 
-typedef enum { WAIT_SYNC, WAIT_NAMED, WAIT_PHASE, WAIT_REGISTERS } WaitKind;
+typedef enum { WAIT_SYNC, WAIT_NAMED, WAIT_PHASE, WAIT_REGISTERS, WAIT_POLL } WaitKind;
 
 /* Where threads of one scope gather at one statement. */
 typedef struct {
@@ -366,6 +366,12 @@ void threads_wait_registers(Sim *m, int64_t count)
     t->register_cap = count;
 }
 
+void threads_poll(Sim *m)
+{
+    struct SimWait w = {.kind = WAIT_POLL};
+    block_on(m, &w);
+}
+
 /* ---- agents ---------------------------------------------------------------------------------- */
 
 static int groups_of(const Sim *m)
@@ -456,6 +462,7 @@ static bool can_run(const Sim *m, const SimThread *t)
     case WAIT_NAMED: return t->block->generation[w->id] != w->generation;
     case WAIT_PHASE: return phase_over(w->bar, w->parity);
     case WAIT_REGISTERS: return t->block->registers + w->more <= m->k->machine->regs_unit;
+    case WAIT_POLL: return true;
     }
     unreachable();
 }
@@ -479,6 +486,7 @@ static void wait_text(const Sim *m, Str *out, const SimThread *t)
         str_printf(out, "for %lld registers more; the block holds %lld of %d", (long long)w->more,
                    (long long)t->block->registers, m->k->machine->regs_unit);
         break;
+    case WAIT_POLL: str_puts(out, "until an atomic operation finds another value"); break;
     }
 }
 
@@ -577,7 +585,13 @@ static void run_one(Sim *m, SimThread *t, int *left)
     *left -= t->done;
 }
 
-/* Every thread that can run does; with a seed in a rotated order. */
+static bool is_polling(const SimThread *t)
+{
+    return !t->done && t->wait && t->wait->kind == WAIT_POLL;
+}
+
+/* Every thread that can run does; with a seed in a rotated order.  Who polls in vain has not
+ * moved. */
 static bool run_round(Sim *m, int *left)
 {
     SimSched *sched = m->sched;
@@ -591,19 +605,34 @@ static bool run_round(Sim *m, int *left)
         SimThread *t = sched->thread[at];
         if (t->done || !can_run(m, t))
             continue;
+        bool polled = is_polling(t);
         run_one(m, t, left);
-        moved = true;
+        moved |= !polled || !is_polling(t);
         if (m->permute && sched->agents.n && next_random(m) % 64 == 0)
             land_one(m);
     }
     return moved;
 }
 
+/* Nobody moves but those that poll: a loop may give up after so many times. */
+static bool polls_go_on(const Sim *m, int *idle)
+{
+    enum { IDLE_MOST = 1 << 14 };
+    const SimSched *sched = m->sched;
+
+    for (int i = 0; i < sched->n; i++)
+        if (is_polling(sched->thread[i]))
+            return ++*idle < IDLE_MOST;
+    return false;
+}
+
 static void run_all(Sim *m)
 {
-    int left = m->sched->n;
+    int left = m->sched->n, idle = 0;
     while (left > 0)
-        if (!run_round(m, &left) && !settle_syncs(m) && !land_one(m) && !release_sync(m))
+        if (run_round(m, &left) || settle_syncs(m) || land_one(m) || release_sync(m))
+            idle = 0;
+        else if (!polls_go_on(m, &idle))
             report_deadlock(m);
 }
 
@@ -657,7 +686,7 @@ static SimThread *thread_new(Sim *m, SimBlock *blk, int index)
         MIN(k->machine->regs_thread, k->machine->regs_unit / m->sched->each / step * step);
     blk->registers += t->register_cap;
     if (m->races) {
-        t->nclock = blk->cluster->nactor;
+        t->nclock = blk->cluster->nclock;
         t->clock = clock_new(m, t->nclock);
         t->clock[t->actor] = 1;
     }
@@ -724,6 +753,7 @@ static void make_cluster(Sim *m, SimBlock **block, int n)
     }
     c->ngroup = groups_of(m);
     c->stride = (c->nactor - c->nthread) / n;
+    c->nclock = c->nactor + flags_places(m, c);
 }
 
 /* Memory of the threads is taken back with the blocks. */

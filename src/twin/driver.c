@@ -127,20 +127,31 @@ static int stream_done(Handle stream)
     return 0;
 }
 
-static const char *kernel_name(Handle f)
+static const Kernel *kernel_of(Handle f)
 {
     const Loaded *m = machine.module;
 
     for (int i = 0; m && i < m->func->kernels.n; i++)
         if (m->kernel[i] == f)
-            return m->func->kernels.at[i]->launch.symbol;
-    return "?";
+            return m->func->kernels.at[i];
+    return NULL;
+}
+
+/* Blocks that may wait for each other run together where that can be done. */
+static bool polls(const Kernel *k, const DeviceLaunch *d)
+{
+    int64_t n = 1;
+
+    for (int i = 0; i < 3; i++)
+        n *= (int64_t)d->grid[i] * d->block[i];
+    return k && n <= POLL_THREADS && stmt_polls(k->body);
 }
 
 static int launch_kernel(const Gpu *g, const DeviceLaunch *d)
 {
-    Launch l = {.kernel = d->f, .name = kernel_name(d->f), .shared = d->shared,
-                .together = d->together, .param = d->params};
+    const Kernel *k = kernel_of(d->f);
+    Launch l = {.kernel = d->f, .name = k ? k->launch.symbol : "?", .shared = d->shared,
+                .together = d->together || polls(k, d), .param = d->params};
 
     (void)g;
     memcpy(l.grid, d->grid, sizeof l.grid);

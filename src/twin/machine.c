@@ -7,7 +7,7 @@
 #include "twin/machine.h"
 
 enum { STACK_BYTES = 256 << 10, GUARD_BYTES = 4096, THREADS_MOST = 1 << 16,
-       LOOKS_MOST = 4, ALIGN = 1024 };
+       LOOKS_MOST = 4, PASSES_MOST = 1 << 14 /* a loop may count them */, ALIGN = 1024 };
 
 TwinMachine machine;
 static void *stack_pool[THREADS_MOST];
@@ -125,6 +125,17 @@ static void look_again(void)
         twin_fail("it waits for others whom it told before a fence [twin-fault]");
     t->looked = 1;
     twin_wait(WAIT_LOOK, NULL, 0, "a loop that looks again and again");
+}
+
+/* In a loop that looks at what others write: they run meanwhile. */
+static void pass(void)
+{
+    TwinThread *t = machine.self;
+
+    t->wait = WAIT_PASS;
+    t->where = "a loop that looks at what others write";
+    to_scheduler();
+    t->wait = WAIT_NOTHING;
 }
 
 /* ---- warps ----------------------------------------------------------------------------------- */
@@ -410,6 +421,11 @@ static void deadlock(void)
     twin_fail("its threads wait for each other for ever: %s [twin-deadlock]", list);
 }
 
+static bool looks(const TwinThread *t)
+{
+    return t->wait == WAIT_LOOK || t->wait == WAIT_PASS;
+}
+
 /* A round of the threads of a warp; true if one did more than look again. */
 static bool warp_round(TwinBlock *b, int warp)
 {
@@ -420,10 +436,11 @@ static bool warp_round(TwinBlock *b, int warp)
         TwinThread *t = &b->thread[first + (machine.reversed ? n - 1 - j : j)];
         if (t->done || !may_go(t))
             continue;
-        bool looked = t->wait == WAIT_LOOK;
+        bool looked = looks(t);
         t->t.acted = 0;
         resume(t);
-        moved |= !looked || t->done || t->wait != WAIT_LOOK || t->t.acted;
+        machine.passes |= !t->done && t->wait == WAIT_PASS;
+        moved |= !looked || t->done || !looks(t) || t->t.acted;
     }
     return moved;
 }
@@ -446,20 +463,20 @@ static bool block_round(TwinBlock *b)
  * first in every other round. */
 static void schedule(void)
 {
-    int looks = 0; /* rounds in which nothing changed */
+    int looked = 0; /* rounds in which nothing changed */
     bool reversed = machine.reversed = true;
 
     while (machine.nalive && !machine.failed) {
-        bool moved = false;
+        bool moved = machine.passes = false;
         for (int i = 0; i < machine.nblock && !machine.failed; i++)
             while (block_round(&machine.block[reversed ? machine.nblock - 1 - i : i]))
                 moved = true;
         reversed = !reversed;
-        looks = moved ? 0 : looks + 1;
+        looked = moved ? 0 : looked + 1;
         if (!moved && machine.nalive && !machine.failed) {
             if (machine.flights)
                 flight_land_first();
-            else if (!part_lanes() && looks > LOOKS_MOST)
+            else if (!part_lanes() && looked > (machine.passes ? PASSES_MOST : LOOKS_MOST))
                 deadlock();
         }
     }
@@ -598,6 +615,7 @@ const TlHost twin_host = {
     .lanes = lanes,
     .meet = meet,
     .look_again = look_again,
+    .pass = pass,
     .alive = alive,
     .special = special,
     .fail = give_up,

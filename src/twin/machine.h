@@ -55,7 +55,7 @@ typedef struct {
     const char *where;            /* it is */
 } TwinWarp;
 
-typedef enum { WAIT_NOTHING, WAIT_COUNTER, WAIT_PHASE, WAIT_LOOK } WaitKind;
+typedef enum { WAIT_NOTHING, WAIT_COUNTER, WAIT_PHASE, WAIT_LOOK, WAIT_PASS } WaitKind;
 
 struct TwinThread {
     TlThread t; /* first: what the text sees */
@@ -118,6 +118,7 @@ typedef struct {
     TwinBlock *block;  /* those that run together */
     int nblock, nalive;
     Flight *flights, *last_flight;
+    bool passes;       /* in this round somebody was in a loop that looks at what others write */
     uint64_t ticks, nswitch;
     bool failed;
     char *text;        /* what went wrong */

@@ -100,26 +100,60 @@ static void see_kernel(Rewrite *t)
                strstr((const char *)t->d->header, "__cluster_dims__") != NULL);
 }
 
+static const char *behind_bracket(const char *s, char opens, char closes)
+{
+    int depth = 0;
+
+    do {
+        depth += (*s == opens) - (*s == closes);
+    } while (*s++ && depth);
+    return s;
+}
+
 /* "while (condition) ;" waits by looking again and again: others run meanwhile.  Behind a "}" it is
  * the end of a do. */
 static bool rewrite_empty_loop(Rewrite *t)
 {
     const char *s = t->at + strlen("while");
     size_t back = t->out->n;
-    int depth = 0;
 
     while (back > 0 && isspace((unsigned char)t->out->s[back - 1]))
         back--;
     s += strspn(s, " ");
     if (*s != '(' || (back > 0 && t->out->s[back - 1] == '}'))
         return false;
-    do {
-        depth += (*s == '(') - (*s == ')');
-    } while (*s++ && depth);
+    s = behind_bracket(s, '(', ')');
     if (s[strspn(s, " \n")] != ';')
         return false;
     put(t, (size_t)(s - t->at));
     str_puts(t->out, " tl_host->look_again()");
+    return true;
+}
+
+static bool holds(const char *from, const char *to, const char *word)
+{
+    const char *at = strstr(from, word);
+    return at && at < to;
+}
+
+/* "while (condition) {" or "for (…) {": one that looks at what others write lets them run. */
+static bool rewrite_poll(Rewrite *t, size_t word)
+{
+    const char *s = t->at + word;
+
+    s += strspn(s, " ");
+    if (*s != '(')
+        return false;
+    s = behind_bracket(s, '(', ')');
+    s += strspn(s, " ");
+    if (*s != '{')
+        return false;
+    const char *end = behind_bracket(s, '{', '}');
+    if ((!holds(s, end, "volatile ") && !holds(s, end, "atomic")) ||
+        (*t->at == 'f' && !holds(s, end, "break;")))
+        return false;
+    put(t, (size_t)(s + 1 - t->at));
+    str_puts(t->out, " tl_host->pass();");
     return true;
 }
 
@@ -156,6 +190,8 @@ static Status rewrite_word(Rewrite *t, const char **why)
     if (is_same(t->at, n, "extern") && rewrite_shared(t))
         return STATUS_OK;
     if (is_same(t->at, n, "while") && rewrite_empty_loop(t))
+        return STATUS_OK;
+    if ((is_same(t->at, n, "while") || is_same(t->at, n, "for")) && rewrite_poll(t, n))
         return STATUS_OK;
     if (is_same(t->at, n, t->d->kernel))
         see_kernel(t);

@@ -96,5 +96,18 @@ else
     failed=$((failed + 1))
     echo "FAIL no fence before a stage of gated_linear_attention.py is given back"
 fi
+# A block that waits for later ones: on every machine of ours they run together.
+for target in "cuda -arch=sm_80" "cuda -arch=sm_90a" "hip -mcpu=gfx942" metal "cpu --threads 1"; do
+    for knobs in "" "P=3 order=seq_cst"; do
+        words="--sim --text"
+        case $target in cpu*) words="--threads 1" ;; esac
+        if text=$(timeout "${TEST_SECONDS:-60}" "$tl" verify test/gpu/kernel/flags.py $knobs $words --target "${target% --*}" -q 2>&1); then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+            echo "FAIL flags.py $knobs for $target: $text"
+        fi
+    done
+done
 echo "$passed passed, $failed failed"
 [ $failed -eq 0 ]

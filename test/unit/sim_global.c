@@ -78,6 +78,100 @@ TEST(atomics_are_no_race)
     CHECK_TEXT(simulate("            T.atomic_add(Y[t], X[b * 64 + t])\n", false), "");
 }
 
+/* Each block brings a part and raises X[b]; the first one waits for all of them and reads what they
+ * brought.  before: between the part and the flag. */
+static const char *gathered(const char *before, const char *raised, const char *seen)
+{
+    static char body[1024];
+
+    snprintf(body, sizeof body,
+             "            Y[b * 64 + t] = T.cast(t + b, 'float32')\n"
+             "%s"
+             "            if t == 0:\n"
+             "                T.atomic_store(X[b], 1000.0, memory_order='%s')\n"
+             "            if b == 0:\n"
+             "                for p in T.serial(4):\n"
+             "                    v = T.alloc_var('float32', init=0.0)\n"
+             "                    while v < 1000.0:\n"
+             "                        v = T.atomic_load(X[p], memory_order='%s')\n"
+             "                Y[t] = Y[64 + t] + Y[128 + t] + Y[192 + t]\n",
+             before, raised, seen);
+    return simulate(body, false);
+}
+
+TEST(flags_order_blocks)
+{
+    static const char barrier[] = "            T.sync_threads()\n";
+
+    CHECK_TEXT(gathered(barrier, "release", "acquire"), ""); /* from blocks that start later */
+    CHECK_TEXT(gathered(barrier, "seq_cst", "seq_cst"), "");
+    CHECK_HAS(gathered(barrier, "release", "relaxed"), "[data-race]");
+    CHECK_HAS(gathered(barrier, "relaxed", "acquire"), "[data-race]");
+    CHECK_HAS(gathered(barrier, "relaxed", "acquire"), "memory_order=\"release\"");
+    CHECK_HAS(gathered("", "release", "acquire"), "[data-race]"); /* of the other threads' parts */
+}
+
+/* The block that comes last reads what all have brought. */
+static const char *counted(const char *order)
+{
+    static char body[1024];
+
+    snprintf(body, sizeof body,
+             "            s = T.alloc_shared((1,), 'float32')\n"
+             "            Y[b * 64 + t] = X[128 + t] + 1.0\n"
+             "            T.sync_threads()\n"
+             "            if t == 0:\n"
+             "                s[0] = T.atomic_add(X[0], 1.0, memory_order='%s', return_prev=True)\n"
+             "            T.sync_threads()\n"
+             "            if s[0] == 3.0:\n"
+             "                Y[t] = Y[t] + Y[64 + t] + Y[128 + t] + Y[192 + t]\n",
+             order);
+    return simulate(body, false);
+}
+
+TEST(counters_order_the_last_block_after_all)
+{
+    CHECK_TEXT(counted("acq_rel"), "");
+    CHECK_HAS(counted("relaxed"), "[data-race]");
+    CHECK_HAS(counted("release"), "[data-race]");
+}
+
+/* Block b waits for block b - 1 and reads what the first one wrote. */
+TEST(what_was_acquired_is_released_again)
+{
+    CHECK_TEXT(simulate("            if b > 0:\n"
+                        "                v = T.alloc_var('float32', init=0.0)\n"
+                        "                while v < 1000.0:\n"
+                        "                    v = T.atomic_load(X[b - 1], memory_order='acquire')\n"
+                        "                Y[b * 64 + t] = Y[t] + 1.0\n"
+                        "            else:\n"
+                        "                Y[t] = X[64 + t]\n"
+                        "            T.sync_threads()\n"
+                        "            if t == 0:\n"
+                        "                T.atomic_store(X[b], 1000.0, memory_order='release')\n",
+                        false), "");
+}
+
+TEST(a_flag_that_nobody_raises_is_a_deadlock)
+{
+    const char *m = simulate("            v = T.alloc_var('float32', init=0.0)\n"
+                             "            while v < 1000.0:\n"
+                             "                v = T.atomic_load(X[b], memory_order='acquire')\n"
+                             "            Y[b * 64 + t] = v\n", false);
+    CHECK_HAS(m, "[deadlock]");
+    CHECK_HAS(m, "until an atomic operation finds another value");
+}
+
+TEST(a_loop_that_looks_so_many_times_ends)
+{
+    CHECK_TEXT(simulate("            v = T.alloc_var('float32', init=0.0)\n"
+                        "            n = T.alloc_var('int32', init=0)\n"
+                        "            while (v < 1000.0) & (n < 100):\n"
+                        "                v = T.atomic_load(X[b], memory_order='acquire')\n"
+                        "                n += 1\n"
+                        "            Y[b * 64 + t] = v\n", false), "");
+}
+
 /* Line 9: a column of a row-major tile, 32 lanes on one bank; line 10 its neighbour's sector each. */
 TEST(conflicts_and_sectors_are_counted_by_line)
 {

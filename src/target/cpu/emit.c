@@ -252,6 +252,8 @@ void cpu_emit_atomic(Emit *e, const Stmt *s)
     Str *o = e->out;
 
     e->converts = true;
+    if (s->u.atomic.op == ATOMIC_LOAD && cpu_of(e)->polls)
+        emit_line(e, "tl_poll(tl_t);");
     emit_bind(e, s->u.atomic.bind, c_value_type(b->type));
     str_printf(o, "tl_atomic_%s_%s(&%s%s", atomic_gcc[s->u.atomic.op], dtype_name(b->type),
                buffer_name(e, b), b->scope == MEM_VAR ? "" : "[");
@@ -456,10 +458,11 @@ static void emit_kernel(Emit *e, Kernel *k)
     cpu_of(e)->leave = "return;";
     cpu_of(e)->checks = false;
     cpu_of(e)->together = cpu_runs_together(k);
+    cpu_of(e)->polls = stmt_polls(k->body);
     emit_know_ranges(e, k);
     if (k->prelude)
         emit_line(e, "%s", k->prelude);
-    if (k->uses_threads || cpu_of(e)->together) {
+    if (k->uses_threads || cpu_of(e)->together || cpu_of(e)->polls) {
         emit_thread_kernel(e);
         return;
     }
@@ -480,6 +483,20 @@ static void emit_kernel(Emit *e, Kernel *k)
 
 /* ---- the host part --------------------------------------------------------------------------- */
 
+static void emit_together(Emit *e, const Kernel *k, const char *name)
+{
+    emit_line(e, "char *tl_all = tl_rt_->workspace(tl_rt_->ctx, %d, tl_n * %lld);",
+              e->func->workspaces.n, (long long)cpu_grid_bytes(k));
+    emit_line(e, "if (!tl_all) return 1;");
+    emit_line(e, "%s(&tl_fr, tl_n, tl_all);", name);
+}
+
+static void emit_apart(Emit *e, const Kernel *k, const char *name)
+{
+    emit_line(e, "tl_rt_->parallel(tl_rt_->ctx, tl_n, %s, &tl_fr, %lld);", name,
+              (long long)k->arena_bytes);
+}
+
 void cpu_emit_launch(Emit *e, const Stmt *s)
 {
     Kernel *k = s->u.launch.kernel;
@@ -496,13 +513,19 @@ void cpu_emit_launch(Emit *e, const Stmt *s)
     str_puts(e->out, ";\n");
     const char *name = name_for(e->names, k, k->name);
     if (cpu_runs_together(k)) {
-        emit_line(e, "char *tl_all = tl_rt_->workspace(tl_rt_->ctx, %d, tl_n * %lld);",
-                  e->func->workspaces.n, (long long)cpu_grid_bytes(k));
-        emit_line(e, "if (!tl_all) return 1;");
-        emit_line(e, "%s(&tl_fr, tl_n, tl_all);", name);
+        emit_together(e, k, name);
+    } else if (stmt_polls(k->body)) {
+        emit_line(e, "if (tl_n * %d <= %d) {", cpu_fibers(k), POLL_THREADS);
+        e->indent++;
+        emit_together(e, k, arena_printf(e->arena, "%s_grid", name));
+        e->indent--;
+        emit_line(e, "} else {");
+        e->indent++;
+        emit_apart(e, k, name);
+        e->indent--;
+        emit_line(e, "}");
     } else {
-        emit_line(e, "tl_rt_->parallel(tl_rt_->ctx, tl_n, %s, &tl_fr, %lld);", name,
-                  (long long)k->arena_bytes);
+        emit_apart(e, k, name);
     }
     emit_line(e, "if (tl_rt_->failed(tl_rt_->ctx)) return 1;");
     e->indent--;

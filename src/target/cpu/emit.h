@@ -37,6 +37,7 @@ typedef struct {
     const Stmt *role;   /* around what is printed, of some threads */
     Map gathered;       /* collectives that all threads come to before one works */
     bool streams;       /* some stores go past the caches */
+    bool polls;         /* its blocks wait for each other at flags: together where they are few */
     int choices;        /* around what is printed, made outside of a loop */
     bool amx;           /* some GEMMs are planned for tile registers */
     const struct Ahead *ahead; /* what to fetch early */
@@ -121,6 +122,7 @@ const char *cpu_suggest(Arena *a, const char *word);
 /* threads.c: kernels whose body is per thread */
 void emit_thread_kernel(Emit *e);
 bool cpu_runs_together(const Kernel *k);      /* its blocks synchronise: T.sync_grid */
+int cpu_fibers(const Kernel *k);              /* of a block */
 int64_t cpu_grid_bytes(const Kernel *k);      /* memory of one block of such a kernel */
 void emit_role(Emit *e, const Stmt *s);
 void emit_call(Emit *e, const Stmt *s);

@@ -442,7 +442,7 @@ bool cpu_runs_together(const Kernel *k)
 }
 
 /* One thread does a block that has none of its own. */
-static int fibers(const Kernel *k)
+int cpu_fibers(const Kernel *k)
 {
     return k->uses_threads ? kernel_block_threads(k) : 1;
 }
@@ -452,8 +452,8 @@ static int64_t stack_bytes(const Kernel *k)
     return k->uses_threads ? STACK_BYTES : LONE_STACK_BYTES;
 }
 
-/* name(frame, blocks, memory): every block has a tl_block, its tiles and its threads. */
-static void emit_grid_entry(Emit *e, const char *name)
+/* entry(frame, blocks, memory): every block has a tl_block, its tiles and its threads. */
+static void emit_grid_entry(Emit *e, const char *name, const char *entry)
 {
     Kernel *k = e->k;
 
@@ -464,11 +464,11 @@ static void emit_grid_entry(Emit *e, const char *name)
     emit_mbar_inits(e);
     e->indent--;
     emit_line(e, "}\n");
-    emit_line(e, "static void %s(const tl_frame *tl_f, int64_t tl_n, char *tl_all)", name);
+    emit_line(e, "static void %s(const tl_frame *tl_f, int64_t tl_n, char *tl_all)", entry);
     emit_line(e, "{");
     e->indent++;
     emit_line(e, "tl_run_grid(tl_f, tl_n, tl_all, %lld, %lld, %d, %lld, %s_thread, %s_init);",
-              (long long)cpu_grid_bytes(k), (long long)k->arena_bytes, fibers(k),
+              (long long)cpu_grid_bytes(k), (long long)k->arena_bytes, cpu_fibers(k),
               (long long)stack_bytes(k), name, name);
     e->indent--;
     emit_line(e, "}\n");
@@ -476,25 +476,25 @@ static void emit_grid_entry(Emit *e, const char *name)
 
 int64_t cpu_grid_bytes(const Kernel *k)
 {
-    int64_t n = fibers(k);
+    int64_t n = cpu_fibers(k);
     return HEAD_BYTES + k->arena_bytes + (n * 128 + 63) / 64 * 64 + n * stack_bytes(k);
 }
 
 static void emit_block_entry(Emit *e, const char *name)
 {
     Kernel *k = e->k;
-    int n = fibers(k);
+    int n = cpu_fibers(k);
 
     emit_line(e, "static void %s(void *tl_arg, int64_t tl_block, char *tl_scratch)", name);
     emit_line(e, "{");
     e->indent++;
     emit_line(e, "const tl_frame *const tl_f = tl_arg;");
     emit_mbar_inits(e);
-    emit_line(e, "tl_run_block(tl_f, tl_block, tl_scratch, %lld, %d, %d, %s_thread);",
-              (long long)k->arena_bytes, n, STACK_BYTES, name);
+    emit_line(e, "tl_run_block(tl_f, tl_block, tl_scratch, %lld, %d, %lld, %s_thread);",
+              (long long)k->arena_bytes, n, (long long)stack_bytes(k), name);
     e->indent--;
     emit_line(e, "}\n");
-    k->arena_bytes += ((int64_t)n * 128 + 63) / 64 * 64 + (int64_t)n * STACK_BYTES;
+    k->arena_bytes += ((int64_t)n * 128 + 63) / 64 * 64 + n * stack_bytes(k);
 }
 
 void emit_thread_kernel(Emit *e)
@@ -517,7 +517,9 @@ void emit_thread_kernel(Emit *e)
     e->indent--;
     emit_line(e, "}\n");
     if (cpu_runs_together(k))
-        emit_grid_entry(e, name);
-    else
+        emit_grid_entry(e, name, name);
+    else if (cpu_of(e)->polls)
+        emit_grid_entry(e, name, arena_printf(e->arena, "%s_grid", name));
+    if (!cpu_runs_together(k))
         emit_block_entry(e, name);
 }
