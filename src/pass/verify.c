@@ -311,10 +311,12 @@ static void define_function(Verify *v, const Func *f)
         map_set(&v->buffers, f->workspaces.at[i], f);
 }
 
+/* What it makes lies in the scratch memory.  Expressions do not: the table of those there are would
+ * go on naming them. */
 void verify_kernel(Kernel *k, const char *after)
 {
-    ArenaMark mark = arena_mark(k->ir->arena);
-    Verify v = {.k = k, .after = after, .arena = k->ir->arena};
+    ArenaMark mark = arena_mark(k->scratch);
+    Verify v = {.k = k, .after = after, .arena = k->scratch};
     map_init(&v.scope, v.arena);
     map_init(&v.buffers, v.arena);
     map_init(&v.ranges, v.arena);
@@ -330,5 +332,6 @@ void verify_kernel(Kernel *k, const char *after)
     verify_forms_kernel(&v);
     if (k->body)
         check_stmt(&v, k->body);
-    arena_reset(k->ir->arena, mark);
+    if (k->scratch != k->arena)
+        arena_reset(k->scratch, mark);
 }
