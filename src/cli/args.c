@@ -50,10 +50,10 @@ static int inputs_read(Job *j, const OptList *files, tl_tensor **at, int *n)
         if (!npy_read(j->arena, equal + 1, t, &why))
             return fail_text(file_exists(equal + 1) ? EXIT_MACHINE : EXIT_USER, "%s", why);
         t->name = arena_strndup(j->arena, files->at[i], (size_t)(equal - files->at[i]));
-        for (int k = 0; k < *n; k++)
+        ++*n; /* freed with the others */
+        for (int k = 0; k < *n - 1; k++)
             if (!strcmp((*at)[k].name, t->name))
                 return fail_text(EXIT_USAGE, "--in gives '%s' twice [argument-name]", t->name);
-        ++*n;
     }
     return EXIT_OK;
 }

@@ -154,7 +154,7 @@ def test_products_keep_to_their_tensors():
 
 def test_a_fence_stops_a_read():
     got = subprocess.run([sys.executable, os.path.abspath(__file__), "past"], capture_output=True)
-    assert got.returncode < 0
+    assert got.returncode < 0 or b"AddressSanitizer: SEGV" in got.stderr
 
 
 if __name__ == "__main__":
