@@ -518,9 +518,8 @@ const Stmt *stmt_assert(Ir *ir, Span at, const Expr *cond, const char *text);
 /* By its order: what its thread did before is seen before it; what it does behind, behind it. */
 bool atomic_releases(const Stmt *s);
 bool atomic_acquires(const Stmt *s);
-/* Has it loops that go on until an atomic load finds what another block may have to bring?  (Blocks that
- * take over others are started in order.)  Who runs blocks in turn runs those together, if they
- * have no more than so many threads. */
+/* Has it loops that look at an atomic until another block changes it?  Who runs blocks in turn runs
+ * those together, if they have at most so many threads. */
 bool stmt_polls(const Stmt *body);
 enum { POLL_THREADS = 1 << 14 };
 /* An assertion that compilers rely on and programs need not make. */

@@ -1,13 +1,14 @@
-/* flags.c -- atomic operations that order threads: what was seen by who raised a flag is seen by who
- * finds it raised.
+/* flags.c -- atomic operations that order threads: what was seen by who raised a flag is seen by
+ * who finds it raised.
  *
- * A release leaves with its element a copy of its thread's clock.  An acquire takes what lies there:
- * clocks of its own cluster join its own; those of other clusters get a place each behind the actors of
- * the clock, so that barriers hand on who has seen them like anything else.  A store begins anew, what
- * else writes adds to what is there (a release sequence).  Relaxed operations order nothing.
+ * A release leaves with its element a copy of its thread's clock.  An acquire takes what lies
+ * there: clocks of its own cluster join its own; those of other clusters get a place each behind
+ * the actors of the clock, so that barriers hand on who has seen them like anything else.  A store
+ * begins anew, what else writes adds to what is there (a release sequence).  Relaxed operations
+ * order nothing.
  *
- * A release takes along what its thread had acquired.  Where there is more of it than fits, races on
- * global memory are no longer looked for: nothing that is ordered is ever called a race. */
+ * A release takes along what its thread had acquired.  Where there is more of it than fits, races
+ * on global memory are no longer looked for: nothing that is ordered is ever called a race. */
 #include "sim/machine.h"
 
 enum {
