@@ -102,9 +102,23 @@ static void policy_hint(BuiltinCall *c, Hints *h, int i)
     hints_int(c->ev, h, "policy", p);
 }
 
+/* Of two blocks that multiply together the first one issues what they do; both may come by. */
+static const Expr *issuer(BuiltinCall *c, bool pair)
+{
+    if (!pair)
+        return NULL;
+    Value rank = call_intrin(c, INTRIN_BLOCK_RANK, 0, NULL, 0, NULL, NULL, DT_I32);
+    return expr_binary(c->ev->ir, EX_EQ, rank.u.expr, expr_int(c->ev->ir, 0));
+}
+
+static void issue(BuiltinCall *c, const Expr *who, const Stmt *s)
+{
+    call_emit(c, who ? stmt_if(c->ev->ir, c->span, who, s, NULL) : s);
+}
+
 /* The hardware counts one arrival when the GEMMs are done, whoever issued them; of a pair one at
  * the barrier of each block. */
-static void arrive_when_done(BuiltinCall *c, int i, bool pair)
+static void arrive_when_done(BuiltinCall *c, int i, const Expr *pair)
 {
     if (!arg_given(c, i))
         return;
@@ -113,7 +127,8 @@ static void arrive_when_done(BuiltinCall *c, int i, bool pair)
     if (bar.buf->scope != MEM_BARRIER && bar.buf->scope != MEM_CLUSTER_BARRIER)
         arg_fail(c, i, "must be a barrier of T.alloc_barrier [argument-type]");
     call_threads(c);
-    call_intrin(c, INTRIN_ARRIVE, 0, NULL, 1, &bar, pair ? "mma_pair" : "mma", DT_NONE);
+    issue(c, pair, stmt_call(c->ev->ir, c->span, INTRIN_ARRIVE, 0, NULL, 1, &bar,
+                             pair ? "mma_pair" : "mma", NULL));
 }
 
 /* What float32 operands count with at least; tfloat32 is what nothing said means. */
@@ -148,9 +163,10 @@ Value gemm_call(BuiltinCall *c, GemmSlots s, Hints h)
     Region r[3] = {a.r, b.r, out.r};
     const Expr *arg[4] = {expr_bool(ir, ta), expr_bool(ir, tb), arg_bool_expr(c, s.clear),
                           expr_int(ir, k_pack)};
-    call_emit(c, stmt_tile(ir, c->span, &op_gemm, 3, r, 4, arg, NULL, h));
+    const Expr *who = issuer(c, pair);
+    issue(c, who, stmt_tile(ir, c->span, &op_gemm, 3, r, 4, arg, NULL, h));
     if (s.mbar >= 0)
-        arrive_when_done(c, s.mbar, pair);
+        arrive_when_done(c, s.mbar, who);
     return value_none();
 }
 
@@ -220,9 +236,10 @@ Value scaled_gemm_call(BuiltinCall *c, ScaledSlots s, Hints h)
                           arg_index(c, s.k_start), expr_int(ir, arg_int(c, s.k_start + 1)),
                           expr_int(ir, arg_int(c, s.k_start + 2)),
                           expr_int(ir, scales_where(c, s.sf_layout, &r[SFA]))};
-    call_emit(c, stmt_tile(ir, c->span, &op_gemm_scaled, 5, r, 7, arg, NULL, h));
+    const Expr *who = issuer(c, pair);
+    issue(c, who, stmt_tile(ir, c->span, &op_gemm_scaled, 5, r, 7, arg, NULL, h));
     if (s.mbar >= 0)
-        arrive_when_done(c, s.mbar, pair);
+        arrive_when_done(c, s.mbar, who);
     return value_none();
 }
 

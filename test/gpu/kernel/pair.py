@@ -3,7 +3,7 @@ import tilelang
 import tilelang.language as T
 
 
-# fault=1: the second block issues; 2: the second block is not told that it may load again; 3: it does not wait for the product;
+# fault=1: the first block does not come by; 2: the second block is not told that it may load again; 3: it does not wait for the product;
 # 4: one product of the kernel is for one block.
 @tilelang.jit
 def product(M=512, N=128, K=192, bn=64, bk=64, stages=2, dtype="bfloat16", accum="float32", trans_B=False, fault=0):
@@ -94,5 +94,43 @@ def persistent(M=512, N=256, K=128, bn=64, bk=64, stages=2, clusters=2, dtype="f
                     T.mbarrier_arrive(empty[t & 1], 0)
                     T.copy(out, staged)
                     T.copy(staged, C[(tile // (N // bn) * 2 + rank) * 128, tile % (N // bn) * bn])
+
+    return main
+
+
+# Threads of both blocks write the operands, the blocks meet, and both come by the product, which the first one issues; lanes: A goes by
+# way of tensor memory.
+@tilelang.jit
+def meeting(N=64, K=64, dtype="bfloat16", lanes=False, steps=False):
+    @T.prim_func
+    def main(A: T.Tensor((256, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((256, N), "float32")):
+        with T.ClusterKernel(2, threads=128, cluster_dims=2) as bx:
+            rank = T.block_rank_in_cluster()
+            a = T.alloc_shared((128, K), dtype)
+            b = T.alloc_shared((K, N // 2), dtype)
+            own = T.alloc_fragment((128, K), dtype)
+            own_a = T.alloc_tmem([128, K], dtype)
+            c = T.alloc_tmem([128, N], "float32")
+            out = T.alloc_fragment((128, N), "float32")
+            done = T.alloc_cluster_barrier([1])
+            T.copy(A[rank * 128, 0], a)
+            T.copy(B[0, rank * (N // 2)], b)
+            if lanes:
+                T.copy(a, own)
+                T.copy(own, own_a)
+                T.tcgen05_before_thread_sync()
+            if steps:
+                T.cluster_arrive()
+                T.cluster_wait()
+            else:
+                T.cluster_sync()
+            if lanes:
+                T.tcgen05_after_thread_sync()
+                T.tcgen05_gemm(own_a, b, c, mbar=done, clear_accum=True, use_2cta=True)
+            else:
+                T.tcgen05_gemm(a, b, c, mbar=done, clear_accum=True, use_2cta=True)
+            T.mbarrier_wait_parity(done, 0)
+            T.copy(c, out)
+            T.copy(out, C[rank * 128, 0])
 
     return main

@@ -104,14 +104,15 @@ static bool see(const Stmt *s, void *arg)
 
 static bool is_barrier(const Stmt *s)
 {
-    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS;
+    return stmt_calls(s, INTRIN_SYNC_THREADS);
 }
 
-/* Others may go on behind a barrier in memory. */
+/* Others may go on behind a barrier in memory, and other blocks where those of a cluster meet: a
+ * barrier of one block that comes after is too late for what they read of it. */
 static bool is_arrival(const Stmt *s)
 {
-    return s->kind == ST_CALL && (s->u.call.which == INTRIN_ARRIVE ||
-                                  s->u.call.which == INTRIN_BARRIER_ARRIVE);
+    return stmt_calls(s, INTRIN_ARRIVE) || stmt_calls(s, INTRIN_BARRIER_ARRIVE) ||
+           stmt_calls(s, INTRIN_CLUSTER_ARRIVE) || stmt_calls(s, INTRIN_CLUSTER_SYNC);
 }
 
 /* A store to memory that the asynchronous proxy reads, or a tensor that it writes. */
