@@ -131,6 +131,13 @@ kernels() {
     refused sm_103a unsupported-here $t:kinds dtype=int8 accum=int32
     refused sm_100a unsupported-here $t:kinds accum=float16
     refused sm_100a unsupported-here $t:kinds dtype=float8_e4m3fn M=64 N=24 trans_B=False
+    has sm_100a "UTCHMMA STTM LDTM" $t:overlaid
+    refused sm_100a unsupported-here $t:overlaid other=True
+    has sm_100a "LDTM STTM" $t:stacked
+    has sm_100a "LDTM STTM" $t:stacked M=256 N=16 L=2 threads=256
+    has sm_100a "LDTM STTM" $t:stacked M=64 dtype=float16
+    has sm_100a "UTCHMMA STTM" $t:from_rows
+    has sm_103a "UTCHMMA STTM" $t:from_rows M=128 K=64 dtype=float16
     fault tensor_memory.py:faulty 1 uninitialised
     fault tensor_memory.py:faulty 2 deadlock
     fault tensor_memory.py:faulty 3 missing-wait
@@ -139,7 +146,10 @@ kernels() {
     has sm_100a "UTCHMMA.2CTA UTCBAR.2CTA.MULTICAST UTMALDG.2D.2CTA LDTM" $p:product
     has sm_103a "UTCQMMA.2CTA" $p:product dtype=float8_e4m3fn trans_B=True
     has sm_100a "UTCHMMA.2CTA LDTM" $p:persistent
-    fault pair.py:product 1 cluster-pair
+    has sm_100a "UTCHMMA.2CTA UTCBAR.2CTA.MULTICAST" $p:meeting
+    has sm_100a "UTCHMMA.2CTA STTM" $p:meeting lanes=True
+    has sm_103a "UTCQMMA.2CTA" $p:meeting steps=True dtype=float8_e4m3fn
+    fault pair.py:product 1 missing-wait
     fault pair.py:product 2 deadlock
     fault pair.py:product 3 uninitialised
     fault pair.py:product 4 cluster-pair

@@ -146,7 +146,7 @@ void cuda_emit_decl(Emit *e, const Buffer *b)
     if (b->pointer)
         emit_line(e, "%s%s *const %s = (%s%s *)%s;", constant, t, name, constant, t,
                   var_name(e, b->pointer));
-    else if (b->view_of)
+    else if (b->view_of && buffer_root(b)->scope != MEM_TMEM)
         emit_line(e, "%s%s *const %s = (%s%s *)%s;", constant, t, name, constant, t,
                   buffer_name(e, buffer_root(b)));
     else if (b->scope == MEM_VAR)

@@ -30,6 +30,20 @@ void cuda_tensor_ask(Cuda *c, const Kernel *k)
         emit_line(&c->e, "tl_tensor_before_sync();");
 }
 
+/* A view is the same columns as long as its rows are those of the tile. */
+static void check_view(const Kernel *k, const Buffer *b)
+{
+    const Buffer *root = buffer_root(b);
+    int64_t shape[2][RANK_MOST] = {{0}};
+    int last = b->rank - 1, own = root->rank - 1;
+    bool known = buffer_static_shape(b, shape[0]) && buffer_static_shape(root, shape[1]);
+
+    if (!known || !last || shape[0][last - 1] != shape[1][own - 1] ||
+        shape[0][last] * dtype_bits(b->type) != shape[1][own] * dtype_bits(root->type))
+        diag_fail(k->diag, b->span, "a view of '%s', which is in tensor memory, has other rows "
+                  "than it [unsupported-here]", root->name);
+}
+
 void cuda_tensor_open(Cuda *c, Kernel *k, bool met)
 {
     Emit *e = &c->e;
@@ -43,9 +57,12 @@ void cuda_tensor_open(Cuda *c, Kernel *k, bool met)
               (long long)(k->arena_bytes - SLOT_BYTES));
     for (int i = 0; i < k->buffers.n; i++) {
         const Buffer *b = k->buffers.at[i];
-        if (b->scope == MEM_TMEM && !b->view_of && map_has(&c->u.used, b))
-            emit_line(e, "const uint32_t %s = tl_tensor + %lld;", buffer_name(e, b),
-                      (long long)buffer_plan(k, b)->offset);
+        if (b->scope != MEM_TMEM || !map_has(&c->u.used, b))
+            continue;
+        if (b->view_of)
+            check_view(k, b);
+        emit_line(e, "const uint32_t %s = tl_tensor + %lld;", buffer_name(e, b),
+                  (long long)buffer_plan(k, buffer_root(b))->offset);
     }
 }
 
@@ -314,10 +331,14 @@ static void emit_own_registers(Cuda *c, const Stmt *s, const Region *r)
 {
     Emit *e = &c->e;
     Ir *ir = e->ir;
-    int64_t lanes = region_extent_int(r, 0);
+    int row = r->buf->rank - 2;
+    int64_t lanes = region_extent_int(r, row);
     const Expr *lane = expr_floormod(ir, thread_in_block(e->k), num(c, e->k->machine->lanes));
-    const Expr *at[2] = {expr_add(ir, r->at[0], lanes < 32 ? expr_floormod(ir, lane, num(c, lanes))
-                                                           : lane), r->at[1]};
+    const Expr *at[RANK_MOST];
+
+    for (int d = 0; d < r->buf->rank; d++)
+        at[d] = r->at[d];
+    at[row] = expr_add(ir, at[row], lanes < 32 ? expr_floormod(ir, lane, num(c, lanes)) : lane);
     const Layout *l = buffer_plan(e->k, r->buf)->layout;
     const Expr *slot = cuda_same_slot(c, simplify(ir, e->facts, layout_offset(ir, l, at)));
 
@@ -333,7 +354,7 @@ void cuda_emit_tensor_move(Cuda *c, const Stmt *s)
     bool loads = s->u.instr.isa->id == ISA_TENSOR_LOAD;
     const Region *regs = &s->u.instr.region[loads ? 0 : 1];
     const Region *tensor = &s->u.instr.region[loads ? 1 : 0];
-    int64_t bits = region_extent_int(regs, 1) * dtype_bits(regs->buf->type);
+    int64_t bits = region_extent_int(regs, regs->buf->rank - 1) * dtype_bits(regs->buf->type);
 
     emit_indent(e);
     str_printf(e->out, "%s(", move_wrapper(c, loads, (int)(bits / 32)));

@@ -1,6 +1,8 @@
 /* panels.c -- operands of MMAs that read shared memory through descriptors: swizzled panels. */
 #include "target/cuda/cuda.h"
 
+enum { RANK_PANELS = 6 }; /* of a tile: its layout has two axes more */
+
 int64_t matrix_extent(const Region *r, int from_end)
 {
     return region_extent_int(r, r->buf->rank - 1 - from_end);
@@ -19,7 +21,7 @@ static int operand_span(Kernel *k, const Buffer *b)
     int64_t shape[RANK_MOST];
     const BufferPlan *p = buffer_plan(k, b);
 
-    if (!buffer_static_shape(b, shape) || b->rank < 2 || b->rank > 3 || b->view_of)
+    if (!buffer_static_shape(b, shape) || b->rank < 2 || b->rank > RANK_PANELS || b->view_of)
         return 0;
     if (p->pinned && p->layout)
         return layout_swizzle_span(k->ir, p->layout, dtype_bits(b->type));
@@ -74,7 +76,9 @@ void panel_infer(Infer *in, const Stmt *t, const Region *r)
     int n = r->buf->rank;
     const Layout *l =
         layout_swizzle(in->ir, shape[n - 2], shape[n - 1], dtype_bits(r->buf->type), 128);
-    infer_set(in, r->buf, n == 3 ? layout_expand(in->ir, l, shape[0]) : l, t);
+    for (int d = n - 3; d >= 0; d--)
+        l = layout_expand(in->ir, l, shape[d]);
+    infer_set(in, r->buf, l, t);
 }
 
 /* ---- pieces ---------------------------------------------------------------------------------- */

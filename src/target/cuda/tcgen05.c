@@ -86,8 +86,9 @@ static bool rows_fit(Kernel *k, const Region *r)
 
 static bool tensor_operand(Kernel *k, const Region *r, const TensorPlan *p, const char **why)
 {
-    *why = "A in tensor memory must be 16-bit elements, 128 rows of them";
-    return dtype_bits(r->buf->type) == 16 && !p->trans_a && rows_fit(k, r) && p->m == LANES;
+    *why = "A in tensor memory must be 16-bit elements, 128 rows of them, or 64 and no more";
+    return dtype_bits(r->buf->type) == 16 && !p->trans_a && rows_fit(k, r) &&
+           (p->m == LANES || p->M == HALF);
 }
 
 static bool scaled_step(const Stmt *t, TensorPlan *p, const char **why)
@@ -184,7 +185,8 @@ bool tensor_suits(Kernel *k, const Stmt *t)
         !panel_operand(k, &r[B], !p.trans_b, 16 | 8, p.N / p.halves, p.n / p.halves, &why))
         return false;
     if (r[A].buf->scope == MEM_FRAGMENT) /* it goes through tensor memory */
-        return r[A].buf->rank == 2 && region_is_whole(&r[A]) && tensor_operand(k, &r[A], &p, &why);
+        return r[A].buf->rank == 2 && region_is_whole(&r[A]) && p.m == LANES &&
+               tensor_operand(k, &r[A], &p, &why);
     return panel_operand(k, &r[A], p.trans_a, 16 | 8, p.M, p.m, &why);
 }
 
@@ -321,10 +323,36 @@ const Stmt *tensor_spread_lower(Kernel *k, ThreadGroup who, const Stmt *t)
 typedef struct {
     const Region *tensor, *regs;
     bool loads;
+    int64_t n;     /* matrices, of all dimensions but the last two */
     int64_t rows, cols;
     int64_t lanes; /* rows of a warp: 32, or 16 of 64 rows */
     int64_t part;  /* columns of a group of four warps */
 } TensorCopy;
+
+static int64_t matrices(const Region *r)
+{
+    int64_t n = 1;
+
+    for (int d = 0; d < r->buf->rank - 2; d++)
+        n *= region_extent_int(r, d);
+    return n;
+}
+
+/* The i-th of them. */
+static Region matrix_of(Ir *ir, const Region *r, int64_t i)
+{
+    Region m = *r;
+    const Expr **at = NEWN(ir->arena, const Expr *, r->buf->rank);
+
+    memcpy(at, r->at, sizeof *at * (size_t)r->buf->rank);
+    for (int d = r->buf->rank - 3; d >= 0; d--) {
+        int64_t n = region_extent_int(r, d);
+        at[d] = expr_add(ir, r->at[d], num(ir, i % n));
+        i /= n;
+    }
+    m.at = at;
+    return m;
+}
 
 static bool copy_plan(Kernel *k, ThreadGroup who, const Stmt *t, TensorCopy *c, const char **why)
 {
@@ -337,15 +365,16 @@ static bool copy_plan(Kernel *k, ThreadGroup who, const Stmt *t, TensorCopy *c, 
     *why = "not between tensor memory and a fragment";
     if (c->tensor->buf->scope != MEM_TMEM || c->regs->buf->scope != MEM_FRAGMENT)
         return false;
-    *why = "the fragment is not a whole one of two dimensions and of the same type";
-    if (c->regs->buf->rank != 2 || !region_is_whole(c->regs) ||
+    *why = "the fragment is not a whole one of rows and columns and of the same type";
+    if (c->regs->buf->rank < 2 || !region_is_whole(c->regs) ||
         c->regs->buf->type != c->tensor->buf->type)
         return false;
+    c->n = matrices(c->regs);
     c->rows = matrix_extent(c->regs, 1);
     c->cols = matrix_extent(c->regs, 0);
     *why = "the rows are not those of tensor memory";
-    if (c->rows != matrix_extent(c->tensor, 1) || c->cols != matrix_extent(c->tensor, 0) ||
-        !rows_fit(k, c->tensor))
+    if (c->n != matrices(c->tensor) || c->rows != matrix_extent(c->tensor, 1) ||
+        c->cols != matrix_extent(c->tensor, 0) || !rows_fit(k, c->tensor))
         return false;
     *why = "whole groups of four warps each need whole columns of 32 bits";
     int bits = dtype_bits(c->regs->buf->type);
@@ -384,10 +413,16 @@ void tensor_copy_infer(Infer *in, const Stmt *t)
     Ir *ir = in->ir;
     TensorCopy c;
     const char *why;
-    const Expr *i = expr_var(ir, layout_axis(ir, 0)), *j = expr_var(ir, layout_axis(ir, 1));
+    int64_t extent[RANK_MOST];
 
     BUG(!copy_plan(in->k, in->group, t, &c, &why), "a copy of tensor memory: %s", why);
-    int64_t extent[2] = {c.rows, c.cols};
+    int lead = c.regs->buf->rank - 2;
+    const Expr *i = expr_var(ir, layout_axis(ir, lead)), *matrix = num(ir, 0);
+    const Expr *j = expr_var(ir, layout_axis(ir, lead + 1));
+    buffer_static_shape(c.regs->buf, extent);
+    for (int d = 0; d < lead; d++)
+        matrix = expr_add(ir, expr_mul(ir, matrix, num(ir, extent[d])),
+                          expr_var(ir, layout_axis(ir, d)));
     const Expr *row = c.rows > LANES ? expr_floormod(ir, i, num(ir, LANES)) : i;
     const Expr *quarter = rotated(ir, expr_floordiv(ir, row, num(ir, c.lanes)),
                                  -(in->group.first / WARP));
@@ -402,7 +437,8 @@ void tensor_copy_infer(Infer *in, const Stmt *t)
     if (c.rows > LANES)
         slot = expr_add(ir, expr_mul(ir, expr_floordiv(ir, i, num(ir, LANES)), num(ir, c.part)),
                         slot);
-    infer_set(in, c.regs->buf, fragment_new(ir, 2, extent, thread, 1, 1, &slot), t);
+    slot = expr_add(ir, expr_mul(ir, matrix, num(ir, MAX(c.rows / LANES, 1) * c.part)), slot);
+    infer_set(in, c.regs->buf, fragment_new(ir, lead + 2, extent, thread, 1, 1, &slot), t);
 }
 
 /* As many columns at a time as divide the part, a power of two. */
@@ -430,16 +466,19 @@ const Stmt *tensor_copy_lower(Kernel *k, ThreadGroup who, const Stmt *t)
     const Expr *col0 = c.part < c.cols ? expr_mul(ir, expr_floordiv(ir, thread, num(ir, GROUP)),
                                                   num(ir, c.part)) : num(ir, 0);
     int64_t chunk = chunk_of(&c), blocks = MAX(c.rows / LANES, 1);
-    const Stmt **list = NEWN(ir->arena, const Stmt *, blocks * (c.part / chunk));
+    const Stmt **list = NEWN(ir->arena, const Stmt *, c.n * blocks * (c.part / chunk));
     const Isa *isa = isa_find(c.loads ? "tcgen05.ld" : "tcgen05.st");
-    for (int64_t b = 0; b < blocks; b++)
+    for (int64_t b = 0; b < c.n * blocks; b++) {
+        Region regs = matrix_of(ir, c.regs, b / blocks);
+        Region tensor = matrix_of(ir, c.tensor, b / blocks);
         for (int64_t j = 0; j < c.part; j += chunk) {
-            const Expr *row = expr_add(ir, row0, num(ir, b * LANES));
+            const Expr *row = expr_add(ir, row0, num(ir, b % blocks * LANES));
             const Expr *col = expr_add(ir, col0, num(ir, j));
             Region *r = NEWN(ir->arena, Region, 2);
-            r[c.loads ? 0 : 1] = matrix_piece(ir, c.regs, false, row, col, c.lanes, chunk);
-            r[c.loads ? 1 : 0] = matrix_piece(ir, c.tensor, false, row, col, c.lanes, chunk);
+            r[c.loads ? 0 : 1] = matrix_piece(ir, &regs, false, row, col, c.lanes, chunk);
+            r[c.loads ? 1 : 0] = matrix_piece(ir, &tensor, false, row, col, c.lanes, chunk);
             list[n++] = stmt_instr(ir, t->span, isa, 2, r, 0, NULL, t->u.tile.id);
         }
+    }
     return stmt_block(ir, t->span, n, list);
 }

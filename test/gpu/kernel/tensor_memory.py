@@ -139,3 +139,70 @@ def lengths(M=384, N=64, K=256, bk=64, dtype="bfloat16"):
             T.copy(c, C[by * 128, 0])
 
     return main
+
+
+# The upper half of each row of a tile of float32 is A; other=True: a view with other rows than the tile.
+@tilelang.jit
+def overlaid(N=64, K=64, dtype="bfloat16", other=False):
+    @T.prim_func
+    def main(A: T.Tensor((128, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((128, N), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            b = T.alloc_shared((K, N), dtype)
+            own = T.alloc_fragment((128, K), dtype)
+            out = T.alloc_fragment((128, N), "float32")
+            s = T.alloc_tmem([256 if other else 128, K // 2 if other else K], "float32")
+            p = T.view(s, (128, 2 * K), dtype)
+            c = T.alloc_tmem([128, N], "float32")
+            done = T.alloc_barrier(1)
+            T.copy(A, own)
+            T.copy(own, p[:, K : 2 * K])
+            T.copy(B, b)
+            T.tcgen05_gemm(p[:, K : 2 * K], b, c, mbar=done, clear_accum=True)
+            T.mbarrier_wait_parity(done, 0)
+            T.copy(c, out)
+            T.copy(out, C)
+
+    return main
+
+
+# All matrices of a stack at once, to tensor memory and back, and one of them alone.
+@tilelang.jit
+def stacked(L=3, M=128, N=32, threads=128, dtype="float32"):
+    @T.prim_func
+    def main(A: T.Tensor((2, L, M, N), dtype), B: T.Tensor((2, L, M, N), dtype), C: T.Tensor((M, N), dtype)):
+        with T.Kernel(1, threads=threads) as bx:
+            own = T.alloc_fragment((2, L, M, N), dtype)
+            back = T.alloc_fragment((2, L, M, N), dtype)
+            one = T.alloc_fragment((M, N), dtype)
+            c = T.alloc_tmem([2, L, M, N], dtype)
+            T.copy(A, own)
+            T.copy(own, c)
+            T.copy(c, back)
+            T.copy(c[1, L - 1, :, :], one)
+            T.copy(back, B)
+            T.copy(one, C)
+
+    return main
+
+
+# A in tensor memory, 64 rows of it or 128; B is one of a stack of stacks.
+@tilelang.jit
+def from_rows(M=64, N=32, K=128, dtype="bfloat16"):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), dtype), B: T.Tensor((N, K), dtype), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(1, threads=128) as bx:
+            b = T.alloc_shared((2, 3, N, K), dtype)
+            own = T.alloc_fragment((M, K), dtype)
+            out = T.alloc_fragment((M, N), "float32")
+            a = T.alloc_tmem([M, K], dtype)
+            c = T.alloc_tmem([M, N], "float32")
+            done = T.alloc_barrier(1)
+            T.copy(A, own)
+            T.copy(own, a)
+            T.copy(B, b[1, 2, :, :])
+            T.tcgen05_gemm(a, b[1, 2, :, :], c, transpose_B=True, mbar=done, clear_accum=True)
+            T.mbarrier_wait_parity(done, 0)
+            T.copy(c, out)
+            T.copy(out, C)
+
+    return main
