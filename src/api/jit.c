@@ -101,7 +101,9 @@ NORETURN static void refused(tl_kernel *k, Status st, const char *why)
     const Runtime *rt = k->built.rt;
     Diag *d = &k->build.diag;
 
-    if (k->built.module.compiled)
+    if (st == STATUS_IO)
+        diag_error(d, NO_SPAN, "%s [compiler-failed]", why);
+    else if (k->built.module.compiled)
         diag_error(d, NO_SPAN, "%s [compiled-kernel]", why);
     else if (own)
         diag_error(d, own->span,

@@ -180,11 +180,15 @@ Status compiler_run(Arena *a, const Compiler *c, const char *const *flags, int n
         *why = arena_printf(a, "%s took more than %g s and was stopped", c->path, compile_seconds);
         return STATUS_TOOL;
     }
-    if (r.exit_code != 0) {
-        *why = arena_printf(a, "%s failed (exit %d):\n%s", c->path, r.exit_code, r.out);
-        return STATUS_TOOL;
+    if (r.exit_code == 0)
+        return STATUS_OK;
+    if (strstr(r.out, strerror(ENOSPC))) { /* of the text it says nothing */
+        *why = arena_printf(a, "%s cannot write %s: %s; what it keeps meanwhile is in TMPDIR",
+                            c->path, out, strerror(ENOSPC));
+        return STATUS_IO;
     }
-    return STATUS_OK;
+    *why = arena_printf(a, "%s failed (exit %d):\n%s", c->path, r.exit_code, r.out);
+    return STATUS_TOOL;
 }
 
 /* ---- several files --------------------------------------------------------------------------- */
@@ -312,8 +316,7 @@ static Status build_fresh(Arena *a, const Compiler *c, const CacheKey *key, cons
 
     if (st == STATUS_OK)
         st = build_in(a, c, key, s, flags, nflag, dir, shared, m, why);
-    bool full = st == STATUS_IO || (st == STATUS_TOOL && strstr(*why, strerror(ENOSPC)));
-    if (!full || !shared)
+    if (st != STATUS_IO || !shared)
         return st;
     shared = false;
     st = cache_open(a, &dir, &shared, why);

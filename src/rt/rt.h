@@ -27,7 +27,8 @@ Status compiler_find_named(Arena *a, Compiler *c, const char *said, const char *
 /* Everything but the file names, in a fixed order.  extra: words of the user's compile_flags. */
 const char *const *compiler_flags(Arena *a, const Compiler *c, const TargetSpec *spec,
                                   const char *extra, int *n);
-/* One shared object from sources.  STATUS_TOOL with the compiler's own words at *why. */
+/* One shared object from sources.  STATUS_TOOL with the compiler's own words at *why; STATUS_IO
+ * where it had no room to write. */
 Status compiler_run(Arena *a, const Compiler *c, const char *const *flags, int nflag,
                     const char *const *sources, int nsource, const char *out, const char **why);
 

@@ -33,12 +33,14 @@ static Status twin_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out
     ModuleSpec spec = {.name = "text twin", .source = text.s, .nsource = text.n, .spec = &host,
                        .no_cache = s->no_cache, .flags = twin_quick_flags};
     st = module_build(a, c, &spec, out, why);
-    if (st != STATUS_OK) { /* a name that is nowhere is told best by the linker */
+    if (st == STATUS_TOOL) { /* a name that is nowhere is told best by the linker */
         spec.flags = twin_flags;
         st = module_build(a, c, &spec, out, why);
     }
-    if (st != STATUS_OK)
+    if (st == STATUS_TOOL)
         *why = refused(a, arena_printf(a, "the %s of '%s'", d->name, s->name), *why);
+    else if (st == STATUS_IO)
+        *why = arena_printf(a, "%s [twin-compiler]", *why);
     return st;
 }
 

@@ -187,6 +187,16 @@ while [ "$1" != -o ]; do shift; done
 echo garbage >"$2"
 END
 chmod +x fakecc
+# A compiler without room to write says so, and nothing of what it was given.
+cat >"$work/fullcc" <<'X'
+#!/bin/sh
+case " $* " in *" -o "*) echo "/tmp/ccAbc.s: error: error closing /tmp/ccAbc.s: No space left on device" >&2; exit 1 ;; esac
+exec cc "$@"
+X
+chmod +x "$work/fullcc"
+check full_disk 3 '^error: .*fullcc cannot write .*kernel.so: No space left on device; .* TMPDIR [[]compiler-failed]' env CC="$work/fullcc" "$TL" run "$here/add.py" --no-cache
+check full_disk_of_a_text 3 '^error: .*fullcc cannot write .*No space left on device; .* TMPDIR [[]twin-compiler]' env CC="$work/fullcc" "$TL" verify "$here/add.py" --no-cache --target metal --text
+check full_disk_of_a_bundle 3 '^error: .*fullcc cannot write .*No space left on device; .* TMPDIR$' env CC="$work/fullcc" "$TL" build "$here/add.py" --target cpu -o "$work/full"
 check not_the_compiler 3 'cannot load a compiled kernel.*[[]compiled-kernel]' env CC="$work/fakecc" "$TL" run "$here/add.py"
 # [cache-shared]
 mkdir -m 1777 everybody
