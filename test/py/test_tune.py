@@ -177,6 +177,9 @@ def test_nearest():
         assert [p["args"]["N"] for _, p in near] == [128, 64, 1024] and 0.35 < near[0][0] < 0.36
         assert [c for c, _ in lib.trust("t", "m", {"b": 1}, but=near[0][1]["id"])] == [1.0, 1.5]
         assert not lib.nearest("t", "other", {"N": 100})
+        assert not lib.nearest("t", "m", {}) and not lib.nearest("t", "m", {"N": 100, "t": 8})
+        assert [far for far, _ in lib.nearest("t", "m", {}, {"N": 256, "t": 8})] == [1.0, 2.0, 2.0]
+        assert lib.nearest("t", "m", {"N": 64, "t": 4}, {"t": 8})[0][0] == 0.5 ** 0.5
 
 
 def writers(path, n):

@@ -382,7 +382,8 @@ def _why(o):
         search.prepare()
         number = library.problem(create=False, **search.about)
         own = library.best(number) if number else None
-        near = [(far, p) for far, p in library.nearest(search.text, search.where, search.args)
+        near = [(far, p) for far, p in library.nearest(search.text, search.where, search.args,
+                                                       search.defaults)
                 if p["id"] != number]
         out = {"own": own and {"ms": own["ms"], "config": own["config"]}, "near": []}
         for far, p in near[:5]:
@@ -400,7 +401,7 @@ def _why(o):
     else:
         print("%s was not tuned" % call)
     for n in out["near"]:
-        print("  near (%.2f doublings away): %s: %s" % (n["distance"], text_of(n["args"]),
+        print("  near (%.2f doublings away): %s: %s" % (n["distance"], text_of(n["args"]) or "defaults",
                                                       text_of(n["config"])))
         if n["cost"]:
             mid = sorted(n["cost"])[len(n["cost"]) // 2]

@@ -235,12 +235,15 @@ class Library:
 
     # ---- shapes that were not tuned
 
-    def nearest(self, kernel_text, machine, args):
+    def nearest(self, kernel_text, machine, args, defaults={}):
         """Problems of the same kernel on the same machine by how far their sizes are: the root of
-        the mean square of logarithms of ratios.  Other arguments must be equal."""
+        the mean square of logarithms of ratios.  Other arguments must be equal.  What one of two
+        was not given has its default."""
         found = []
         for p in self.problems(text=kernel_text, machine=machine):
-            far = distance(p["args"], args)
+            given = [n for n in {**p["args"], **args} if n in defaults]
+            own = {n: _plain_argument(defaults[n]) for n in given}
+            far = distance({**own, **p["args"]}, {**own, **args})
             if far is not None and p["ok"]:
                 found.append((far, p))
         return sorted(found, key=lambda row: (row[0], -row[1]["id"]))

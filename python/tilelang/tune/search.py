@@ -83,12 +83,15 @@ class Search:
 
     # ---- points
 
+    @property
+    def defaults(self):
+        return {n: p.default for n, p in self.impl.signature.parameters.items()
+                if p.default is not inspect.Parameter.empty}
+
     def _candidates(self):
         space = self.space
         if hasattr(space, "points"):
-            defaults = {n: p.default for n, p in self.impl.signature.parameters.items()
-                        if p.default is not inspect.Parameter.empty}
-            return list(space.points({**defaults, **self.args}, self.dropped))
+            return list(space.points({**self.defaults, **self.args}, self.dropped))
         return [dict(c) for c in (space(**self.args) if callable(space) else space)]
 
     def _drop(self, why):
