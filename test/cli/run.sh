@@ -346,6 +346,12 @@ check own_source_is_missing 1 'nowhere' "$TL" run "$here/gemm.py" --source nowhe
 check target_caret_of_the_second 1 '^ {19}\^~{5}$' "$TL" build "$here/gemm.py" --target "opencl opencl"
 check target_caret 1 '^    target "opencl -subgroup=3 -fp16"$' "$TL" build "$here/gemm.py" --target "opencl -subgroup=3 -fp16"
 check target_caret_place 1 '^ {19}\^~{10}$' "$TL" build "$here/gemm.py" --target "opencl -subgroup=3 -fp16"
+check page_without_numbers 0 '^page: the page has nothing to compare with; give m=… n=… s=…' "$TL" build "$here/../../examples/bundle/scale.py" --target webgpu -o page
+check page_is_whole 0 'format 2, .* 4 files as they were built' sh -c '"$0" bundle check page; true' "$TL"
+check page_with_numbers 0 '^page: bundle of scale' "$TL" build "$here/../../examples/bundle/scale.py" m=3 n=5 s=2 --target webgpu -o page
+check page_compares 0 '^ *"s": 2$' cat page/check.json
+check page_without_some 0 'give s=…' "$TL" build "$here/../../examples/bundle/scale.py" m=3 n=5 --target webgpu -o page
+check page_compares_no_more 1 '' test -e page/check.bin
 check no_levels 1 "'x86-64-v3': a bundle for webgpu has no levels.*bundle-target" "$TL" build "$here/gemm.py" --target webgpu -o "$work/no_bundle" --levels x86-64-v3
 check no_archs 1 "'sm_80': a bundle for metal has no levels.*bundle-target" "$TL" build "$here/gemm.py" --target metal -o "$work/no_bundle" --arch sm_80
 check lines_of_a_simulator 2 '--line-info and --sim cannot stand together' "$TL" verify "$here/gemm.py" --target "cuda -arch=sm_90a" --line-info --sim
