@@ -89,16 +89,45 @@ static void report(const Kernel *k, const Live *list, int n)
 
 enum { SLOT_BYTES = 16 };
 
+typedef struct {
+    const Buffer *tile;
+    bool found;
+} FindSum;
+
+static bool find_sum(const Stmt *s, void *arg)
+{
+    enum { C = 2 };
+    FindSum *f = arg;
+    const Region *r = NULL;
+
+    if (s->kind == ST_TILE && tile_does(s, TILE_MMA))
+        r = s->u.tile.region;
+    if (s->kind == ST_INSTR && s->u.instr.nregion > C && s->u.instr.isa->effects[C] != 'r')
+        r = s->u.instr.region;
+    f->found |= r && buffer_root(r[C].buf) == f->tile;
+    return !f->found;
+}
+
+int tensor_in_column(const Kernel *k, const Buffer *b)
+{
+    FindSum f = {buffer_root(b), false};
+
+    if (dtype_bits(b->type) == 16)
+        stmt_visit(k->body, find_sum, &f);
+    return f.found ? 1 : 32 / dtype_bits(b->type);
+}
+
 int64_t tensor_columns(const Kernel *k, const Buffer *b)
 {
     int64_t shape[RANK_MOST], n = 1, lanes = k->machine->tensor_lanes;
+    int64_t each = tensor_in_column(k, b);
 
     if (!buffer_static_shape(b, shape) || b->rank < 2)
         return INT32_MAX;
     for (int d = 0; d < b->rank - 2; d++)
         n *= shape[d];
     return n * ((shape[b->rank - 2] + lanes - 1) / lanes) *
-           ((shape[b->rank - 1] * dtype_bits(b->type) + 31) / 32);
+           ((shape[b->rank - 1] + each - 1) / each);
 }
 
 int64_t tensor_columns_left(const Kernel *k)

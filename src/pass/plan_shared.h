@@ -27,6 +27,8 @@ bool buffers_share(Kernel *k, const Buffer *a, const Buffer *b); /* bytes, after
 /* Columns of tensor memory that a tile takes: rows beyond its lanes lie in the columns after.
  * INT32_MAX: it has no constant size. */
 int64_t tensor_columns(const Kernel *k, const Buffer *b);
+/* Elements of a tile in a column of 32 bits: of what MMAs add to, one, however narrow it is. */
+int tensor_in_column(const Kernel *k, const Buffer *b);
 int64_t tensor_columns_left(const Kernel *k);
 /* Where a tile of so many bytes may start. */
 int64_t shared_alignment(const Kernel *k, const Buffer *b, int64_t nbytes);

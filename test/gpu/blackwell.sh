@@ -129,7 +129,11 @@ kernels() {
     has sm_120a "OMMA.SF" $s:tiles grain=16 dtype=float4_e2m1fn M=32 N=32 K=128 bk=64 layout=blockscaled_chunk_kmajor
     refused sm_100a unsupported-here $s:lanes grain=64 dtype=float4_e2m1fn
     refused sm_103a unsupported-here $t:kinds dtype=int8 accum=int32
-    refused sm_100a unsupported-here $t:kinds accum=float16
+    has sm_100a "UTCHMMA LDTM" $t:kinds accum=float16 M=256 N=256 threads=256
+    has sm_103a "UTCQMMA LDTM" $t:kinds accum=float16 dtype=float8_e4m3fn M=64 N=24
+    has sm_100a "UTCHMMA LDTM STTM" $t:half_sums
+    refused sm_100a unsupported-here $t:half_sums mixed=True
+    refused sm_100a unsupported-here $t:kinds accum=float16 dtype=bfloat16
     refused sm_100a unsupported-here $t:kinds dtype=float8_e4m3fn M=64 N=24 trans_B=False
     has sm_100a "UTCHMMA STTM LDTM" $t:overlaid
     refused sm_100a unsupported-here $t:overlaid other=True

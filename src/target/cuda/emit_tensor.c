@@ -2,6 +2,7 @@
  *
  * A load has too many registers for a library of helpers: the wrapper of each width in use is
  * written here, before the kernels. */
+#include "pass/plan_shared.h"
 #include "target/cuda/emit.h"
 
 enum { A, B, C, SA, SB, LANES = 128, SLOT_BYTES = 16 };
@@ -92,7 +93,7 @@ static void emit_tensor_address(Cuda *c, const Region *r)
 
     expr_is_int(b->shape[row], &rows);
     expr_is_int(b->shape[row + 1], &cols);
-    int64_t each = 32 / dtype_bits(b->type), width = (cols + each - 1) / each;
+    int64_t each = tensor_in_column(e->k, b), width = (cols + each - 1) / each;
     const Expr *block = num(c, 0), *lane = r->at[row];
     for (int d = 0; d < row; d++)
         block = expr_add(ir, expr_mul(ir, block, b->shape[d]), r->at[d]);
@@ -150,7 +151,7 @@ static int operand_type(DType t)
 static unsigned what_of(const Region *r, bool trans_a, bool trans_b, int64_t m, int64_t n)
 {
     DType c = r[C].buf->type;
-    unsigned result = c == DT_F32 ? 1 : 2;
+    unsigned result = c == DT_F16 ? 0 : c == DT_F32 ? 1 : 2;
 
     return result << 4 | operand_types[operand_type(r[A].buf->type)].code << 7 |
            operand_types[operand_type(r[B].buf->type)].code << 10 | (unsigned)trans_a << 15 |
@@ -300,18 +301,21 @@ static void put_registers(Str *out, int from, int n)
     str_putc(out, '}');
 }
 
-static const char *move_wrapper(Cuda *c, bool loads, int n)
+/* packs: a register has the lower halves of two columns. */
+static const char *move_wrapper(Cuda *c, bool loads, bool packs, int n)
 {
     Str *out = &c->e.decls;
-    const char *name = arena_printf(c->e.arena, "tl_tensor_%s_x%d", loads ? "load" : "store", n);
+    const char *how = !packs ? "" : loads ? ".pack::16b" : ".unpack::16b";
+    const char *name = arena_printf(c->e.arena, "tl_tensor_%s%s_x%d", loads ? "load" : "store",
+                                    packs ? "_halves" : "", n);
 
     if (map_has(&c->e.routines, name))
         return name;
     map_set(&c->e.routines, name, (void *)name);
     str_printf(out, "TL_DEVICE void %s(%suint32_t *r, uint32_t at)\n{\n", name,
                loads ? "" : "const ");
-    str_printf(out, "    asm volatile(\"tcgen05.%s.sync.aligned.32x32b.x%d.b32 \"\n        \"",
-               loads ? "ld" : "st", n);
+    str_printf(out, "    asm volatile(\"tcgen05.%s.sync.aligned.32x32b.x%d%s.b32 \"\n        \"",
+               loads ? "ld" : "st", n, how);
     if (!loads)
         str_puts(out, "[%0], ");
     put_registers(out, !loads, n);
@@ -357,7 +361,8 @@ void cuda_emit_tensor_move(Cuda *c, const Stmt *s)
     int64_t bits = region_extent_int(regs, regs->buf->rank - 1) * dtype_bits(regs->buf->type);
 
     emit_indent(e);
-    str_printf(e->out, "%s(", move_wrapper(c, loads, (int)(bits / 32)));
+    bool packs = dtype_bits(regs->buf->type) == 16 && tensor_in_column(e->k, tensor->buf) == 1;
+    str_printf(e->out, "%s(", move_wrapper(c, loads, packs, (int)(bits / 32)));
     emit_own_registers(c, s, regs);
     str_puts(e->out, ", ");
     emit_tensor_address(c, tensor);

@@ -15,6 +15,7 @@
 #include "target/cuda/cuda.h"
 #include "ir/config.h"
 #include "op/op.h"
+#include "pass/plan_shared.h"
 
 enum { A, B, C, SRC = 0, DST, LANES = 128, HALF = 64, WARP = 32, GROUP = 128, N_MOST = 256,
        COLUMNS_MOST = 64 };
@@ -30,7 +31,8 @@ static const struct {
     {DT_I8, DT_U8, DT_I32, 32},     {DT_U8, DT_I8, DT_I32, 32},
     {DT_E2M1B, DT_E4M3, DT_F32, 32}, {DT_E4M3, DT_E2M1B, DT_F32, 32},
     {DT_E2M1B, DT_E5M2, DT_F32, 32}, {DT_E5M2, DT_E2M1B, DT_F32, 32},
-    {DT_E2M1B, DT_E2M1B, DT_F32, 32},
+    {DT_E2M1B, DT_E2M1B, DT_F32, 32}, {DT_F16, DT_F16, DT_F16, 16}, {DT_E4M3, DT_E4M3, DT_F16, 32},
+    {DT_E4M3, DT_E5M2, DT_F16, 32}, {DT_E5M2, DT_E4M3, DT_F16, 32}, {DT_E5M2, DT_E5M2, DT_F16, 32},
 };
 
 /* Of operands with scales: bits of the narrower, k of one instruction, scales in it, elements that
@@ -86,6 +88,9 @@ static bool rows_fit(Kernel *k, const Region *r)
 
 static bool tensor_operand(Kernel *k, const Region *r, const TensorPlan *p, const char **why)
 {
+    *why = "A in tensor memory must be 16-bit elements, two of them in a column";
+    if (r->buf->scope == MEM_TMEM && tensor_in_column(k, r->buf) != 2)
+        return false;
     *why = "A in tensor memory must be 16-bit elements, 128 rows of them, or 64 and no more";
     return dtype_bits(r->buf->type) == 16 && !p->trans_a && rows_fit(k, r) &&
            (p->m == LANES || p->M == HALF);
@@ -162,6 +167,9 @@ static bool tensor_plan(Kernel *k, const Stmt *t, TensorPlan *p, const char **wh
     *why = "the result is not in tensor memory, or not from its first row on";
     if (r[C].buf->scope != MEM_TMEM || !rows_fit(k, &r[C]))
         return false;
+    *why = "a result of 16 bits has a column of 32 for each element, which no view of others has";
+    if (dtype_bits(r[C].buf->type) == 16 && r[C].buf->view_of)
+        return false;
     bool fits = r[A].buf->scope == MEM_TMEM
                     ? tensor_operand(k, &r[A], p, why)
                     : panel_operand(k, &r[A], p->trans_a, mn_bits, p->M, p->m, why);
@@ -181,7 +189,7 @@ bool tensor_suits(Kernel *k, const Stmt *t)
     const char *why;
     const Region *r = t->u.tile.region;
 
-    if (!tensor_shape(k, t, &p, &why) ||
+    if (!tensor_shape(k, t, &p, &why) || dtype_bits(r[C].buf->type) < 32 ||
         !panel_operand(k, &r[B], !p.trans_b, 16 | 8, p.N / p.halves, p.n / p.halves, &why))
         return false;
     if (r[A].buf->scope == MEM_FRAGMENT) /* it goes through tensor memory */

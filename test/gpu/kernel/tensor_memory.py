@@ -206,3 +206,30 @@ def from_rows(M=64, N=32, K=128, dtype="bfloat16"):
             T.copy(out, C)
 
     return main
+
+
+# A sum of 16 bits that threads begin; mixed=True: and that the next product has as its A.
+@tilelang.jit
+def half_sums(M=128, N=32, K=32, dtype="float16", mixed=False):
+    @T.prim_func
+    def main(X: T.Tensor((M, N), "float16"), A: T.Tensor((M, K), dtype), B: T.Tensor((K, N), dtype), C: T.Tensor((M, N), "float16")):
+        with T.Kernel(1, threads=128) as bx:
+            a = T.alloc_shared((M, K), dtype)
+            b = T.alloc_shared((K, N), dtype)
+            own = T.alloc_fragment((M, N), "float16")
+            c = T.alloc_tmem([M, N], "float16")
+            d = T.alloc_tmem([M, N], "float16")
+            done = T.alloc_barrier(1)
+            T.copy(A, a)
+            T.copy(B, b)
+            T.copy(X, own)
+            T.copy(own, c)
+            T.tcgen05_gemm(a, b, c, mbar=done)
+            T.mbarrier_wait_parity(done, 0)
+            if mixed:
+                T.tcgen05_gemm(c, b, d, mbar=done, clear_accum=True)
+                T.mbarrier_wait_parity(done, 1)
+            T.copy(d if mixed else c, own)
+            T.copy(own, C)
+
+    return main

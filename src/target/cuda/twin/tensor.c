@@ -98,12 +98,13 @@ static void move(const char *name, void *const *at, int n, bool loads)
     if (from >> 16 != (uint32_t)(t->index / WARP % 4 * QUARTER))
         twin_fail("warp %d does not reach lane %u of tensor memory [twin-fault]", t->index / WARP,
                   from >> 16);
+    int parts = strstr(name, "pack::16b") ? 2 : 1; /* of a register, a column each */
     for (int lane = 0; lane < WARP; lane++)
-        for (int i = 0; i < n - 1; i++) {
+        for (int i = 0; i < (n - 1) * parts; i++) {
             uint32_t *word = tensor_word(t->block->own, (from >> 16) + (uint32_t)lane,
                                          (from & 0xffff) + (uint32_t)i);
-            void *reg = w->at[lane][loads ? i : i + 1];
-            memcpy(loads ? reg : word, loads ? (void *)word : reg, 4);
+            char *reg = (char *)w->at[lane][i / parts + !loads] + i % parts * 2;
+            memcpy(loads ? (void *)reg : word, loads ? (void *)word : reg, (size_t)(4 / parts));
         }
     warp_goes_on();
 }
@@ -230,11 +231,13 @@ static TensorShape shape_of(const TensorMma *p)
 
     if (p->per)
         return shape_with_scales(p);
-    if ((w >> 4 & 3) < 1 || (w >> 4 & 3) > 2 || w & 0x2080600f)
+    static const DType results[] = {DT_F16, DT_F32, DT_I32};
+    bool halves = !strcmp(p->kind, "f16") || !strcmp(p->kind, "f8f6f4");
+    if ((w >> 4 & 3) < !halves || (w >> 4 & 3) > 2 || w & 0x2080600f)
         twin_fail("an MMA of kind %s with 0x%x [twin-meaning]", p->kind, w);
     TensorShape s = {.m = (int)(w >> 24 & 31) * 16, .n = (int)(w >> 17 & 63) * 8,
                      .a = operand_type(p, w >> 7 & 7), .b = operand_type(p, w >> 10 & 7),
-                     .c = (w >> 4 & 3) == 1 ? DT_F32 : DT_I32, .trans_a = w >> 15 & 1,
+                     .c = results[w >> 4 & 3], .trans_a = w >> 15 & 1,
                      .trans_b = w >> 16 & 1};
     s.k = 256 / dtype_bits(s.a);
     bool rows = p->blocks == 2 ? s.m == 256 && s.n % 32 == 0 : s.m == 64 || s.m == 128;
@@ -334,7 +337,6 @@ static void multiply_rows(const TwinBlock *t, const TensorMma *p, const TensorSh
     const PtxBlock *b = t->own;
     ValueCell *y = z;
     TensorShape s = *of;
-    int each = 32 / dtype_bits(s.c);
 
     if (p->c >> 16 || (p->ts && p->a >> 16))
         twin_fail("an MMA that does not begin at lane 0 [twin-meaning]");
@@ -352,12 +354,12 @@ static void multiply_rows(const TwinBlock *t, const TensorMma *p, const TensorSh
         for (int j = 0; j < s.n; j++) {
             if (p->per)
                 y = scaled[i / QUARTER % QUARTERS];
-            uint32_t *word = tensor_word(b, lane_of(s.m, i), p->c + (uint32_t)(j / each));
-            ValueCell c = cell_at(s.c, word, j % each);
+            uint32_t *word = tensor_word(b, lane_of(s.m, i), p->c + (uint32_t)j);
+            ValueCell c = cell_at(s.c, word, 0);
             if (!p->add)
                 c = dtype_is_float(s.c) ? (ValueCell){.f = 0} : (ValueCell){.i = 0};
             c = value_dot(s.c, s.k, &x[i * s.k], &y[j * s.k], c);
-            num_store(s.c, word, j % each, c.f, c.i);
+            num_store(s.c, word, 0, c.f, c.i);
         }
 }
 
