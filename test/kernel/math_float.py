@@ -12,6 +12,7 @@
 # verify: :fast N=100
 # verify: :ieee N=100
 # verify: :extremes
+# verify: :of_one
 # verify: :neighbours
 # verify: :neighbours dtype=bfloat16
 # verify: :neighbours dtype=float8_e5m2 bits=uint8
@@ -170,5 +171,25 @@ def neighbours(N=512, dtype="float16", bits="uint16"):
             for i in T.Parallel(N):
                 v = T.nextafter(T.reinterpret(X[i], dtype), T.reinterpret(Y[i], dtype))
                 Z[i] = T.if_then_else(T.isnan(v), T.cast(0, bits), T.reinterpret(v, bits))
+
+    return main
+
+
+# Of one number, not of a tile: functions that every target has.
+@tilelang.jit
+def of_one(N=40):
+    @T.prim_func
+    def main(X: T.Tensor((N,), "float32"), Y: T.Tensor((8, N), "float32")):
+        with T.Kernel(N, threads=32) as b:
+            x = T.alloc_var("float32")
+            x = X[b]
+            Y[0, b] = T.sigmoid(x)
+            Y[1, b] = T.fast_rcp(x)
+            Y[2, b] = T.rsqrt(T.abs(x))
+            Y[3, b] = T.tanh(x)
+            Y[4, b] = T.exp10(x) + T.exp2(x)
+            Y[5, b] = T.floor(x) + T.ceil(x) * 2 + T.trunc(x) * 4 + T.round(x) * 8 + T.nearbyint(x) * 16
+            Y[6, b] = T.min(T.max(x, -1.0), 1.0)
+            Y[7, b] = T.log2(T.abs(x)) + T.log10(T.abs(x)) + T.sqrt(T.abs(x))
 
     return main
