@@ -78,6 +78,22 @@ static bool is_read(const Stage *g, const Stmt *s, int i)
     return read;
 }
 
+/* A product that clears its sum in some iterations needs what was there in the others alone: before
+ * the first the tile may hold nothing yet. */
+static const Stmt *unless_cleared(Kernel *k, const Stmt *s, int i, const Stmt *copy)
+{
+    enum { C = 2, CLEAR = 2 };
+    const Expr *clear = s->u.tile.narg > CLEAR ? s->u.tile.arg[CLEAR] : NULL;
+
+    if (!tile_does(s, TILE_MMA) || i != C || !region_is_whole(&s->u.tile.region[C]) || !clear ||
+        clear->type != DT_BOOL || clear->op == EX_INT || expr_has_load(clear))
+        return copy;
+    for (int j = 0; j < s->u.tile.nregion; j++)
+        if (j != C && s->u.tile.region[j].buf == s->u.tile.region[C].buf)
+            return copy;
+    return stmt_if(k->ir, s->span, expr_unary(k->ir, EX_NOT, clear), copy, NULL);
+}
+
 static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
 {
     Kernel *k = arg;
@@ -104,7 +120,7 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         Buffer *t = kernel_buffer(k, name, b->type, back ? MEM_FRAGMENT : MEM_SHARED, b->rank,
                                   b->shape, s->span);
         if (is_read(&g, s, i))
-            g.before[i] = copy_between(k, s->span, b, t);
+            g.before[i] = unless_cleared(k, s, i, copy_between(k, s->span, b, t));
         if (g.how[i] & ACC_WRITE)
             g.after[i] = copy_between(k, s->span, t, b);
         region[i].buf = t;

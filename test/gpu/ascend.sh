@@ -106,7 +106,7 @@ list() {
         'examples/gemm.py:gemm_tn M=33 N=20 K=40 block_M=32 block_N=24 block_K=16 dtype=float16' \
         'examples/gemm.py:gemm_nt M=33 N=20 K=40 block_M=32 block_N=24 block_K=16 dtype=float32' \
         'examples/gemm_dynamic.py M=40 N=33 K=50 dtype=float16 block_M=32 block_N=32 block_K=32' \
-        'test/kernel/text_edges.py:to_integers' 'test/kernel/gemm_shared_result.py:adds' 'test/kernel/gemm_past_k.py:clears' 'test/kernel/math_float.py:checks N=200' 'test/kernel/math_float.py:of_one' 'test/kernel/block_atomics.py:histogram' 'test/kernel/block_atomics.py:tickets' 'test/kernel/short_rows.py:larger N=612 K=25' \
+        'test/kernel/text_edges.py:to_integers' 'test/kernel/gemm_shared_result.py:adds' 'test/kernel/gemm_shared_result.py:begins' 'test/kernel/gemm_past_k.py:clears' 'test/kernel/math_float.py:checks N=200' 'test/kernel/math_float.py:of_one' 'test/kernel/block_atomics.py:histogram' 'test/kernel/block_atomics.py:tickets' 'test/kernel/short_rows.py:larger N=612 K=25' \
         'examples/flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=True dtype=float16'
     runs | if [ -n "$all" ]; then cat; else awk 'NR % 80 == 7'; fi
 }

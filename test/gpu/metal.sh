@@ -103,7 +103,7 @@ list() {
         'examples/gemm.py:gemm M=40 N=50 K=33 block_M=32 block_N=32 block_K=32 dtype=bfloat16' \
         'examples/gemm.py:gemm_nt M=33 N=20 K=40 block_M=32 block_N=24 block_K=16 dtype=float32' \
         'examples/gemm_dynamic.py M=40 N=33 K=50 dtype=float16 block_M=32 block_N=32 block_K=32' \
-        'test/kernel/gemm_shared_result.py:adds' 'test/kernel/warps.py:reductions N=50' 'test/kernel/threads.py:counts N=96' 'test/kernel/warps.py:matches' \
+        'test/kernel/gemm_shared_result.py:adds' 'test/kernel/gemm_shared_result.py:begins' 'test/kernel/warps.py:reductions N=50' 'test/kernel/threads.py:counts N=96' 'test/kernel/warps.py:matches' \
         'test/kernel/assert_holds.py:main N=40' 'test/kernel/names_threads.py:cluster' 'test/kernel/tensor_memory.py:cluster_of_one' \
         'examples/flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=True'
     runs | if [ -n "$all" ]; then cat; else awk 'NR % 25 == 7'; fi
