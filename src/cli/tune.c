@@ -2,6 +2,7 @@
  * is the library of results, which the sqlite3 of its standard library keeps: no library of a third
  * party is needed for it.  This hands the words over. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "cli/cli.h"
@@ -38,6 +39,10 @@ int tune_hand_over(Arena *a, int argc, char **argv)
         words[n++] = argv[i];
     words[n] = NULL;
     fflush(stdout);
+    sigset_t held; /* Ctrl-C waits until Python has imported what answers it, and is no stack */
+    sigemptyset(&held);
+    sigaddset(&held, SIGINT);
+    sigprocmask(SIG_BLOCK, &held, NULL);
     execvp(python, words);
     return fail_text(EXIT_MACHINE, "tl tune is part of the Python package, and '%s' cannot be "
                      "started: %s; TILELANG_PYTHON names another", python, strerror(errno));

@@ -419,6 +419,27 @@ def test_ctrl_c_keeps_what_was_measured():
         assert len(lib.trials(1)) >= 2
 
 
+def test_ctrl_c_is_no_stack():
+    """As a terminal sends it, to all processes of tl tune: while Python starts, and while children measure."""
+    tl = os.environ.get("TL")
+    if not tl:
+        return
+    at = folder()
+    file, db = (os.path.join(at, n) for n in ("add.py", "t.db"))
+    with open(file, "w") as f:
+        f.write(FILE)
+    for n, seconds in enumerate((0.02, 0.3, 2, 4)):
+        p = subprocess.Popen([os.path.abspath(tl), "tune", file, "N=%d" % (5000 + n), "--space", "block=16..2000:16", "--trials", "200",
+                              "--library", db], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True,
+                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        time.sleep(seconds)
+        os.killpg(p.pid, signal.SIGINT)
+        said = p.communicate(timeout=120)[0]
+        assert p.returncode in (130, -signal.SIGINT) and "Traceback" not in said, (seconds, p.returncode, said)
+    with Library(db) as lib:
+        assert not [t for q in lib.problems() for t in lib.trials(q["id"]) if t["state"] == "crashed"]
+
+
 HANGS = """import ctypes, os, subprocess, sys, time
 from tilelang.autotuner import trial
 

@@ -58,7 +58,9 @@ class Trials:
 
     def _start(self):
         theirs, ours = os.pipe(), os.pipe()
-        code = "from tilelang.autotuner.trial import serve; serve(%d, %d)" % (theirs[0], ours[1])
+        # Ctrl-C goes to the parent as well, which ends the child.
+        code = ("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+                "from tilelang.autotuner.trial import serve; serve(%d, %d)" % (theirs[0], ours[1]))
         env = dict(os.environ, PYTHONPATH=os.pathsep.join(p for p in sys.path if p))
         try:
             self._child = subprocess.Popen([sys.executable, "-c", code], env=env,

@@ -6,6 +6,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import signal
 import sqlite3
 import sys
 import time
@@ -426,6 +427,7 @@ def main(argv):
         return OK if not end.code else USAGE_WRONG
     verb = VERBS.get(o.words[0]) if o.words and not os.path.exists(o.words[0]) else None
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])  # tl has held it until here
         return (verb or _tune)(o)
     except (Refused, ValueError, TypeError) as why:
         print("tl: error: %s" % why, file=sys.stderr)
