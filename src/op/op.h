@@ -73,6 +73,7 @@ typedef struct {
     int64_t width;        /* coalesced_width=, elements of an access at most; 0: not said */
     Facts *facts;         /* about run-time dimensions; NULL: none */
     VEC(LoopAccess) access;
+    VEC(const Stmt *) inner; /* loops of the body whose bounds are numbers */
 } LoopNest;
 
 void parallel_read(Ir *ir, const Stmt *s, LoopNest *p);

@@ -58,6 +58,8 @@ static bool see_stmt(const Stmt *s, void *arg)
     stmt_touches(s, see_touch, r);
     if (s->kind == ST_LET)
         map_set(r->where, s->u.let.var, on_axes(r, s->u.let.value));
+    if (s->kind == ST_FOR && expr_is_const(s->u.loop.min) && expr_is_const(s->u.loop.extent))
+        vec_push(r->ir->arena, &r->p->inner, s);
     return true;
 }
 
@@ -266,7 +268,7 @@ static bool see_other(const Expr *e, void *arg)
 }
 
 /* x[i, k * 4 + j] in a loop over k: who holds the element, where that is the same for every k;
- * `others` gets the variables of loops around. */
+ * `others` gets the variables of loops around the nest and in it. */
 static const Expr *thread_any_iter(Ir *ir, const LoopNest *p, const LoopAccess *a,
                                    const Layout *owner, Map *others)
 {
@@ -282,8 +284,12 @@ static const Expr *thread_any_iter(Ir *ir, const LoopNest *p, const LoopAccess *
         return NULL;
     shape_like(p, &box);
     bind_access(ir, a, free, &m);
-    const Expr *e = expr_subst_map(ir, owner->thread, &m, NULL);
-    e = simplify(ir, layout_facts(ir, &box), e);
+    Facts *f = layout_facts(ir, &box);
+    for (int i = 0; i < p->inner.n; i++) {
+        const Stmt *s = p->inner.at[i];
+        facts_range(f, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+    }
+    const Expr *e = simplify(ir, f, expr_subst_map(ir, owner->thread, &m, NULL));
     Map left;
     o.zero = &left;
     map_init(&left, ir->arena);
