@@ -87,6 +87,8 @@ void parallel_spread(Infer *in, const LoopNest *p, const Layout *loop);
 /* The layout in which `a` can be used by the nest as it runs: a fragment over the buffer. */
 const Layout *parallel_wanted(Infer *in, const LoopNest *p, const LoopAccess *a,
                               const Layout *loop);
+/* Of what is summed into where each element's iterations run in one thread; NULL: they do not. */
+const Layout *parallel_owned(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layout *loop);
 const Layout *parallel_everywhere(Infer *in, const LoopNest *p); /* all threads run all of it */
 /* Do the threads that run the nest hold what they use, and run it everywhere a result is held? */
 bool parallel_agrees(Ir *ir, const LoopNest *p, const LoopAccess *a, const Layout *loop,

@@ -5,6 +5,7 @@
  *
  *     settled   an element A[i, j] of a placed fragment is used where it lies
  *     spread    B[j] in a nest over (i, j) is held by every thread that runs some (i, j)
+ *     owned     B[f(i, j)] += A[i, j] where one thread runs all that f sends to an element
  *     candidate nothing is placed: iterations go round-robin, in vectors as wide as the
  *               memory accesses allow; or along the replicas of a placed fragment
  *
@@ -482,6 +483,15 @@ static const Layout *wanted_by_runs(Ir *ir, const LoopNest *p, const LoopAccess 
 static const Layout *wanted_exactly(Ir *ir, const LoopNest *p, const LoopAccess *a,
                                     const Layout *loop);
 
+static bool is_pure_access(Ir *ir, const LoopNest *p, const LoopAccess *a)
+{
+    for (int d = 0; d < a->n; d++) {
+        if (!is_pure(ir, p, a->at[d]))
+            return false;
+    }
+    return true;
+}
+
 /* The loop that runs over a strip of dimension d: its extent divides that of the dimension, and the
  * index is a multiple of it away from the loop's variable. */
 static int strip_axis(Ir *ir, const LoopNest *p, const Expr *index, int64_t extent)
@@ -554,7 +564,8 @@ static const Layout *wanted_exactly(Ir *ir, const LoopNest *p, const LoopAccess 
         return wanted_by_name(ir, p, a, axis, loop);
     const Layout *l = wanted_by_inverse(ir, p, a, loop);
     l = l ? l : wanted_by_runs(ir, p, a, loop);
-    return l ? l : wanted_by_strips(ir, p, a, loop);
+    l = l ? l : wanted_by_strips(ir, p, a, loop);
+    return l || !is_pure_access(ir, p, a) ? l : parallel_owned(ir, p, a, loop);
 }
 
 const Layout *parallel_wanted(Infer *in, const LoopNest *p, const LoopAccess *a, const Layout *loop)

@@ -27,6 +27,9 @@ gpu/kernel/reduce.py:rows M=1 N=1536 threads=96 op=min | 3 parts
 gpu/kernel/reduce.py:rows M=4 N=1024 threads=160 dtype=float16 | shuffle
 gpu/kernel/reduce.py:rows M=3 N=33 threads=96 | shuffle
 gpu/kernel/reduce.py:rows M=8 N=48 threads=384 dtype=int32 out=int32 | shuffle
+gpu/kernel/own_sums.py | part: fragment float32[128, 2], fragment[128, 2] threads 128 (i, j) -> thread i, slot (j)
+gpu/kernel/own_sums.py M=57 N=61 K=40 | part: fragment float32[128, 2], fragment[128, 2] threads 128 (i, j) -> thread i, slot (j)
+gpu/kernel/own_sums.py b=128 M=100 | part: fragment float32[128, 2], fragment[128, 2] threads 128
 gpu/kernel/reduce.py:rows M=64 N=24 threads=512 dim=0 op=max clear=False | shuffle
 gpu/kernel/reduce.py:flat N=16 | lanes xor 1, 2, 4, 8
 gpu/kernel/reduce.py:flat N=64 | 2 parts
