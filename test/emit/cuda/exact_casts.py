@@ -23,11 +23,9 @@ def main(A: T.Tensor((32,), "bfloat16"), at: T.Tensor((1,), "int32"), B: T.Tenso
 # {
 #     extern __shared__ __align__(1024) unsigned char tl_shared[];
 #     uint16_t *const s = (uint16_t *)(tl_shared + 0);
-#     int32_t stage = 0;
 #     const int32_t tx = threadIdx.x;
 #
-#     stage = 0;
-#     stage = at[0];
+#     const int32_t stage = at[0];
 #     s[(int32_t)((uint32_t)tx + (uint32_t)(int32_t)((uint32_t)stage * 32u))] = A[tx];
 #     B[tx] = tl_bf16_to_f32(s[(int32_t)((uint32_t)tx + (uint32_t)(int32_t)((uint32_t)stage * 32u))]);
 #     C[tx] = tl_round_tf32(tl_bf16_to_f32(s[(int32_t)((uint32_t)tx + (uint32_t)(int32_t)((uint32_t)stage * 32u))]) * tl_bf16_to_f32(s[(int32_t)((uint32_t)tx + (uint32_t)(int32_t)((uint32_t)stage * 32u))]));

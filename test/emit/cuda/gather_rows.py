@@ -31,19 +31,17 @@ def rows(K: T.Tensor((512, 64), "bfloat16"), At: T.Tensor((256,), "int32"), O: T
 #     extern __shared__ __align__(1024) unsigned char tl_shared[];
 #     uint16_t *const s = (uint16_t *)(tl_shared + 0);
 #     uint8_t *const there = (uint8_t *)(tl_shared + 8192);
-#     int32_t row = 0;
 #     const int32_t b = blockIdx.x;
 #     const int32_t tx = threadIdx.x;
 #
-#     row = 0;
 #     #pragma unroll
 #     for (int32_t r = 0; r < 4; r++) {
-#         row = At[b * 64 + tx / 8 + r * 16];
+#         const int32_t row = At[b * 64 + tx / 8 + r * 16];
 #         __syncthreads();
 #         there[tx / 8 + r * 16] = row >= 0;
 #         __syncthreads();
 #         if (there[tx / 8 + r * 16]) {
-#             tl_cp_async_or_zero<16>(tl_shared_at(s, tx * 16 + r * 2048), &K[(int64_t)(tx % 8) * 8 + (int64_t)row * 64], row >= 0 && row < 512);
+#             tl_cp_async_or_zero<16>(tl_shared_at(s, tx * 16 + r * 2048), &K[(int32_t)((uint32_t)(int32_t)((uint32_t)(tx % 8) * 8u) + (uint32_t)(int32_t)((uint32_t)row * 64u))], row >= 0 && row < 512);
 #         }
 #     }
 #     tl_cp_async_commit();
