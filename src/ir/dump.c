@@ -302,6 +302,7 @@ static void put_tile_plan(Printer *p, int id, const TilePlan *t, int indent)
         str_printf(p->out, " pipe %d", t->pipe);
     str_puts(p->out, t->in_group ? " in_group" : "");
     str_puts(p->out, t->left_open ? " open" : "");
+    str_puts(p->out, t->or_loops ? " or_loops" : "");
     if (t->share)
         str_printf(p->out, " share %d %d", t->share, t->share_step);
     if (t->alone)
@@ -574,6 +575,8 @@ static void plan_of_tile(Printer *p, int id, const TilePlan *t)
         str_printf(out, ", by the producer into pipeline %d", t->pipe);
     if (t->left_open)
         str_puts(out, ", left in flight");
+    if (t->or_loops && t->how->bulk)
+        str_puts(out, ", by threads where it starts before that");
     if (t->share)
         str_printf(out, ", each of %d blocks of a cluster a part", t->share);
     str_putc(out, '\n');

@@ -240,6 +240,7 @@ static void read_tile_plan(Reader *r, Kernel *k)
     t->pipe = tok_take(r, "pipe") ? (int)tok_int(r, INT32_MIN, INT32_MAX) : 0;
     t->in_group = tok_take(r, "in_group");
     t->left_open = tok_take(r, "open");
+    t->or_loops = tok_take(r, "or_loops");
     t->share = tok_take(r, "share") ? (int)tok_int(r, 0, CLUSTER_MOST) : 0;
     t->share_step = t->share ? (int)tok_int(r, 1, CLUSTER_MOST) : 0;
     t->alone = tok_take(r, "alone") ? (CopyAlone)tok_int(r, ALONE_ONCE, ALONE_STAGED) : ALONE_NO;

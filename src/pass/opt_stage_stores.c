@@ -183,8 +183,11 @@ static const Stmt *stage(Ir *ir, const Stmt *s, void *arg)
         const Stmt *store = copy_plain(t->k, s->span, to, out, "rows of the result");
         plan_mechanism(t->k, (ThreadGroup){0, 0}, store, MECH_HOW);
         TilePlan *p = tile_plan(t->k, store);
-        if (!p->how->swizzle) /* the tile will be swizzled, against bank conflicts */
+        if (!p->how->swizzle || p->or_loops) /* the tile will be swizzled, against conflicts */
             p->how = &mech_plain;
+        if (p->or_loops)
+            p->why = "a store may start before the tensor";
+        p->or_loops = false;
         p->left_open = p->how->bulk && !others_touch(buffer_uses(t->k, out.buf)->writer, s);
         build_add(&b, store);
     }

@@ -1,7 +1,7 @@
 # A variable that gets one value is a name for it: a store starts inside of its tensor, and goes in bulk.
 # run: --target="cuda -arch=sm_90a"
 # expect: copy s, C (line 21): tma
-# expect: copy s, D (line 22): plain, a store may start before the tensor
+# expect: copy s, D (line 22): tma, a box of the tensor, by threads where it starts before that
 import tilelang
 import tilelang.language as T
 

@@ -169,6 +169,12 @@ TEST(a_box_lands_without_gaps)
                           "(B_s[k % 2:+1, 0:+16, 0:+32], B[k * 16:+16, 0:+32]", 0), "[box-gaps]");
 }
 
+TEST(a_box_is_not_stored_from_before_its_tensor)
+{
+    CHECK_HAS(run_changed("(C[0:+64, 0:+64], C_s[0:+64, 0:+64])",
+                          "(C[-1:+64, 0:+64], C_s[0:+64, 0:+64])", 0), "[out-of-bounds]");
+}
+
 TEST(bytes_and_arrivals_must_add_up)
 {
     const char *m = run_changed("arrive_bytes(4096)", "arrive_bytes(4080)", 0);

@@ -58,6 +58,7 @@ bool tma_at_first(const Kernel *k, const Stmt *t); /* the first of two blocks co
 int cuda_cluster_size(const Kernel *k);
 bool tma_is_asked(const Stmt *t); /* T.tma_copy: the kernel brings its own barriers */
 bool tma_plan(Kernel *k, const Stmt *t, const char **why);
+bool tma_or_loops(Kernel *k, const Stmt *t); /* a store that may start before its tensor */
 void tma_infer(Infer *in, const Stmt *t);
 const Stmt *tma_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 /* Shared with bulk.c and im2col.c.  Strides of the tensor, boxes of the tile as they must be. */

@@ -172,6 +172,12 @@ static void plan_bulk(Kernel *k, ThreadGroup who, const Stmt *t)
     tile_plan(k, t)->left_open = tma_is_asked(t) && t->u.tile.region[0].buf->scope == MEM_SHARED;
 }
 
+static void plan_tma(Kernel *k, ThreadGroup who, const Stmt *t)
+{
+    plan_bulk(k, who, t);
+    tile_plan(k, t)->or_loops = tile_does(t, TILE_COPIES) && tma_or_loops(k, t);
+}
+
 static void infer_tma(Infer *in, const Stmt *t)
 {
     if (tile_does(t, TILE_COPIES))
@@ -214,7 +220,7 @@ static const Mech mma = {.name = "mma.sync", .ops = OPS(gemm) | OPS(gemm_scaled)
                          .infer = mma_infer, .lower = mma_lower, .accumulates = true};
 
 static const Mech tma = {.name = "tma", .ops = OPS(copy) | OPS(im2col), .needs = HAS_BULK_COPY,
-                         .can = can_tma, .suits = suits_tma, .plan = plan_bulk, .infer = infer_tma,
+                         .can = can_tma, .suits = suits_tma, .plan = plan_tma, .infer = infer_tma,
                          .lower = lower_tma, .in_flight = true, .bulk = true, .multicast = true,
                          .align = 128, .swizzle = 128};
 

@@ -169,14 +169,24 @@ bool tma_boxes_fit(const Region *shared, bool slice, const char **why)
 }
 
 /* An H200 takes a load that starts before its tensor, but a store that does is an illegal
- * instruction to it. */
-static bool starts_inside(Kernel *k, const Facts *f, const Region *r)
+ * instruction to it.  The condition that it does not, NULL where that is known. */
+static const Expr *starts_inside(Kernel *k, const Region *r)
 {
-    for (int d = 0; d < r->buf->rank; d++)
-        if (!prove_true(k->ir, f,
-                        expr_binary(k->ir, EX_GE, r->at[d], expr_zero(k->ir, r->at[d]->type))))
-            return false;
-    return true;
+    const Facts *f = body_facts(k);
+    const Expr *all = NULL;
+
+    for (int d = 0; d < r->buf->rank; d++) {
+        const Expr *zero = expr_zero(k->ir, r->at[d]->type);
+        const Expr *in = expr_binary(k->ir, EX_GE, r->at[d], zero);
+        if (!prove_true(k->ir, f, in))
+            all = all ? expr_and(k->ir, all, in) : in;
+    }
+    return all;
+}
+
+bool tma_or_loops(Kernel *k, const Stmt *t)
+{
+    return tile_brings(t, MEM_SHARED, MEM_GLOBAL) && starts_inside(k, &t->u.tile.region[DST]);
 }
 
 /* Who else touches a tensor?  What bulk copies and threads do to one place is not ordered by the
@@ -250,9 +260,6 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
     *why = "the layout of the tile is annotated";
     const BufferPlan *p = buffer_plan(k, shared->buf);
     if (p->pinned && !layout_swizzle_span(k->ir, p->layout, dtype_bits(shared->buf->type)))
-        return false;
-    *why = "a store may start before the tensor";
-    if (!loads && !starts_inside(k, f, global))
         return false;
     if (!tma_is_asked(t) && !tma_is_alone(k, t, global->buf, loads, why))
         return false;
@@ -615,6 +622,17 @@ static const Stmt *by_leader(Boxes *x, const Expr *mask, const Stmt *all, const 
     return stmt_block(ir, at, 3, list);
 }
 
+static const Stmt *own_loops(Kernel *k, const Stmt *t)
+{
+    TilePlan *p = tile_plan(k, t);
+    const Mech *how = p->how;
+
+    p->how = &mech_plain;
+    const Stmt *s = t->u.tile.op->lower(k, t);
+    p->how = how;
+    return s;
+}
+
 const Stmt *tma_lower(Kernel *k, ThreadGroup who, const Stmt *t)
 {
     Ir *ir = k->ir;
@@ -648,5 +666,8 @@ const Stmt *tma_lower(Kernel *k, ThreadGroup who, const Stmt *t)
     if (loads && !tile_plan(k, t)->pipe)
         x.list[x.n++] = tma_announce(k, t);
     add_boxes(&x, 0, from, extent, step);
-    return tma_issue(k, t, first, x.n, x.list);
+    const Stmt *s = tma_issue(k, t, first, x.n, x.list);
+    const Expr *inside =
+        tile_plan(k, t)->or_loops ? starts_inside(k, &t->u.tile.region[DST]) : NULL;
+    return inside ? stmt_if(ir, t->span, inside, s, own_loops(k, t)) : s;
 }

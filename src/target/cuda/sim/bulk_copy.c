@@ -290,6 +290,15 @@ void simulate_im2col_load(Sim *m, const Stmt *s)
 
 /* ---- stores ---------------------------------------------------------------------------------- */
 
+/* A load may; of a store an H200 makes an illegal instruction. */
+static void check_start(Sim *m, const Box *a)
+{
+    for (int d = 0; d < a->dst.rank; d++)
+        if (a->dst.at[d] < 0)
+            sim_fail(m, a->agent.s, "this bulk store starts before '%s', at %lld of dimension %d "
+                     "[out-of-bounds]", a->dst.buf->name, (long long)a->dst.at[d], d);
+}
+
 static void store(Sim *m, const Stmt *s, bool run)
 {
     SimThread *t = m->self;
@@ -303,6 +312,8 @@ static void store(Sim *m, const Stmt *s, bool run)
     if (run) {
         check_linear(m, &a, SRC);
         check_linear(m, &a, DST);
+    } else {
+        check_start(m, &a);
     }
     if (t->clock)
         claim_box(m, &a, SRC, &(Accessor){agent_of_stores(m, t), t->stores_committed + 1,

@@ -444,8 +444,11 @@ void ptx_tma_store(const char *name, void *const *at, int n)
                   m->rank);
     Copy c = {.land = land_box_store, .map = m, .whole = from, .n = map_bytes(m),
               .from = shared_at(from, map_bytes(m), "a box of")};
-    for (int d = 0; d < rank; d++)
+    for (int d = 0; d < rank; d++) {
         c.at[d] = (int32_t)word_at(at[1 + d]);
+        if (c.at[d] < 0)
+            twin_fail("%s starts before its tensor, at %d [twin-fault]", name, (int)c.at[d]);
+    }
     copy_add(&ptx_thread(machine.self)->stores, c);
 }
 
