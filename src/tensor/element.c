@@ -101,6 +101,7 @@ static const char *load_text(const Body *b, const Node *n, const Lin *const *at)
 /* Is n what is stored at another position, or 0?  Its text needs no other type. */
 bool is_moved(const Node *n, const struct Group *k)
 {
+    const DType type = n->type;
     while (!n->stored || n->group == k) {
         const bool view = n->kind == NODE_RESHAPE || n->kind == NODE_PERMUTE ||
                           n->kind == NODE_BROADCAST || n->kind == NODE_SLICE ||
@@ -109,7 +110,7 @@ bool is_moved(const Node *n, const struct Group *k)
             return false;
         n = n->arg[0];
     }
-    return true;
+    return n->type == type;
 }
 
 static const char *guard_text(Graph *g, const Guard *k, int n)

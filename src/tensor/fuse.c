@@ -823,6 +823,27 @@ static void drop_unread(Graph *g)
     }
 }
 
+/* What rows have one number of, for other kernels of the program, is stored as it was computed:
+ * a sum of float16 may be larger than float16 gets where the mean it becomes is not.  Products
+ * read operands in their own type. */
+static void widen_rows(Graph *g)
+{
+    bool *operand = NEWN(g->arena, bool, g->nodes.n + 1);
+    for (int i = 0; i < g->nodes.n; i++) {
+        const Node *n = g->nodes.at[i];
+        for (int k = 0; k < n->narg && n->live && n->kind == NODE_DOT; k++)
+            operand[behind_views(n->arg[k])->id] = true;
+    }
+    for (int i = 0; i < g->groups.n; i++) {
+        const Group *k = g->groups.at[i];
+        for (int j = 0; j < k->outputs.n && k->kind == GROUP_ROW; j++) {
+            Node *n = k->outputs.at[j];
+            if (!n->is_output && !operand[n->id] && node_count(n) == node_count(k->anchor))
+                n->type = compute_type(n->type);
+        }
+    }
+}
+
 static void sort_groups(Graph *g)
 {
     int next = 0;
@@ -865,5 +886,6 @@ void graph_fuse(Graph *g)
             g->nodes.at[i]->kind != NODE_INPUT)
             fuse_map(g, g->nodes.at[i]);
     drop_unread(g);
+    widen_rows(g);
     sort_groups(g);
 }
