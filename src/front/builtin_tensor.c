@@ -151,13 +151,19 @@ Value do_tensor_like(BuiltinCall *c)
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 
-static Node *variance(Graph *g, Node *x, const bool *axes, int64_t ddof)
+static int64_t axes_count(const Node *x, const bool *axes)
 {
     int64_t n = 1;
-    if (!dtype_is_float(x->type))
-        x = node_cast(g, x, DT_F32);
     for (int d = 0; d < x->rank; d++)
         n *= axes[d] ? x->shape[d] : 1;
+    return n;
+}
+
+static Node *variance(Graph *g, Node *x, const bool *axes, int64_t ddof)
+{
+    const int64_t n = axes_count(x, axes);
+    if (!dtype_is_float(x->type))
+        x = node_cast(g, x, DT_F32);
     Node *mean = keep_axes(g, build_mean(g, x, axes), x, axes);
     Node *far = build_binary(g, ELEM_SUB, x, mean);
     Node *sum = node_reduce(g, REDUCE_SUM, build_binary(g, ELEM_MUL, far, far), axes);
@@ -175,7 +181,11 @@ static Node *logsumexp(Graph *g, Node *x, const bool *axes)
 static Node *truths(Graph *g, Node *x, const bool *axes, ReduceHow how)
 {
     Node *is = node_cast(g, node_cast(g, x, DT_BOOL), DT_I32);
-    return node_cast(g, node_reduce(g, how, is, axes), DT_BOOL);
+    if (axes_count(x, axes) == 0)
+        is = node_reduce(g, how == REDUCE_MAX ? REDUCE_SUM : REDUCE_PROD, is, axes);
+    else
+        is = node_reduce(g, how, is, axes);
+    return node_cast(g, is, DT_BOOL);
 }
 
 static Node *reduced(BuiltinCall *c, Node *x, const bool *axes)

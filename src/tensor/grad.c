@@ -92,7 +92,9 @@ static Node *sum(Formula *f)
 {
     Node *n = product(f);
     for (;;) {
-        if (take(f, ">="))
+        if (take(f, "=="))
+            n = node_elem(f->g, ELEM_EQ, n, product(f), NULL);
+        else if (take(f, ">="))
             n = node_elem(f->g, ELEM_GE, n, product(f), NULL);
         else if (take(f, "<="))
             n = node_elem(f->g, ELEM_LE, n, product(f), NULL);
