@@ -170,14 +170,19 @@ static Node *variance(Graph *g, Node *x, const bool *axes, int64_t ddof)
     return build_share(g, sum, n - ddof);
 }
 
+/* An infinite maximum is not taken away: infinities less themselves would be NaN. */
 static Node *logsumexp(Graph *g, Node *x, const bool *axes)
 {
-    Node *most = node_reduce(g, REDUCE_MAX, x, axes), *kept = keep_axes(g, most, x, axes);
+    Node *most = node_shift(g, x, axes);
+    most = node_elem(g, ELEM_WHERE, build_unary(g, ELEM_ISFINITE, most), most,
+                     node_const(g, most->type, 0));
+    Node *kept = keep_axes(g, most, x, axes);
     Node *e = build_unary(g, ELEM_EXP, build_binary(g, ELEM_SUB, x, kept));
     Node *sum = node_reduce(g, REDUCE_SUM, e, axes);
     return build_binary(g, ELEM_ADD, build_unary(g, ELEM_LOG, sum), most);
 }
 
+/* Of no elements none is true, and none is not. */
 static Node *truths(Graph *g, Node *x, const bool *axes, ReduceHow how)
 {
     Node *is = node_cast(g, node_cast(g, x, DT_BOOL), DT_I32);

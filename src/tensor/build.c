@@ -56,7 +56,7 @@ Node *build_softmax(Graph *g, Node *a, int axis, bool log)
     if (node_count(a) == 0)
         return a;
     axes[axis] = true;
-    Node *most = keep_axes(g, node_reduce(g, REDUCE_MAX, a, axes), a, axes);
+    Node *most = keep_axes(g, node_shift(g, a, axes), a, axes);
     Node *moved = build_binary(g, ELEM_SUB, a, most), *e = build_unary(g, ELEM_EXP, moved);
     Node *sum = keep_axes(g, node_reduce(g, REDUCE_SUM, e, axes), a, axes);
     return log ? build_binary(g, ELEM_SUB, moved, build_unary(g, ELEM_LOG, sum))
@@ -67,6 +67,7 @@ Node *build_argmax(Graph *g, Node *a, int axis, bool least)
 {
     bool axes[TENSOR_RANK] = {0};
     axes[axis] = true;
+    node_compared(g, a, axis);
     Node *best = keep_axes(g, node_reduce(g, least ? REDUCE_MIN : REDUCE_MAX, a, axes), a, axes);
     Node *at = node_iota(g, DT_I32, a->rank, a->shape, axis);
     Node *none = node_extent(g, a->shape[axis]);

@@ -214,6 +214,14 @@ static void hold_terms(Node *a, int depth)
             hold_terms(n->arg[i], depth - 1);
 }
 
+/* What is compared with its own largest elements, if it is more than moved. */
+static void hold_once(Node *n)
+{
+    n = behind_views(n);
+    n->once = true;
+    hold(n);
+}
+
 static void find_held(Graph *g, const Node *end)
 {
     for (int i = 0; i < g->nodes.n; i++) {
@@ -226,6 +234,8 @@ static void find_held(Graph *g, const Node *end)
         n->weight = is_inline(n) ? MIN(sum, 1000000) : 0;
         if (n->kind == NODE_PERMUTE)
             hold_turned(g, n);
+        if (n->once)
+            hold_once(n);
         if (n->is_output || n->weight > TEXT_WEIGHT)
             hold(n);
         if (n->nuse > 1 && n->weight > HOLD_WEIGHT && n->meet &&
@@ -474,6 +484,12 @@ bool row_value_at(Graph *g, const Group *k, const Node *n, const Lin *const *ful
     return ok;
 }
 
+/* Stored by one kernel, and computed by no other. */
+static bool is_once(const Node *n)
+{
+    return n->once && n->held;
+}
+
 /* Reductions of the group are read by row; nothing else that is read comes after the group. */
 static bool see_row(void *arg, Node *n, const Lin *const *at)
 {
@@ -487,7 +503,7 @@ static bool see_row(void *arg, Node *n, const Lin *const *at)
     }
     if (n->group == c->k) {
         bool whole = n->rank == c->rank && same_place(at, c->at, c->rank);
-        c->ok = c->ok && is_short(n) &&
+        c->ok = c->ok && is_short(n) && !is_once(n) &&
                 (whole || (row_value_at(c->g, c->k, n, c->at, place) &&
                            same_place(at, place, n->rank)));
         return true;
@@ -585,7 +601,7 @@ static void fuse_reduction(Graph *g, Node *r)
 {
     const Lin *at[TENSOR_RANK];
     row_space(g, r->arg[0], at);
-    for (int i = 0; i < g->groups.n; i++) {
+    for (int i = 0; i < g->groups.n && !is_once(behind_views(r->arg[0])); i++) {
         Group *k = g->groups.at[i];
         if (k->kind == GROUP_ROW && same_rows(k->anchor, r) && row_may(g, k, r->arg[0], at)) {
             merge_rows(g, k, r, at);
@@ -610,10 +626,34 @@ Place **row_places(Graph *g, const Group *k, const Lin *const *full)
     return place;
 }
 
+static bool computes_from(Node *n, const Node *once, Map *seen)
+{
+    bool found = n == once;
+    if (map_has(seen, n))
+        return false;
+    map_set(seen, n, n);
+    for (int i = 0; i < n->narg && !found; i++)
+        found = computes_from(n->arg[i], once, seen);
+    return found;
+}
+
+/* Does the group reduce what is computed from n? */
+static bool reduces(const Graph *g, const Group *k, const Node *n)
+{
+    Map seen;
+    bool found = false;
+    map_init(&seen, g->arena);
+    for (int i = 0; i < k->reductions.n && !found; i++)
+        found = computes_from(k->reductions.at[i]->arg[0], n, &seen);
+    return found;
+}
+
 /* May the node be stored by the group, whole rows or one element of each? */
 static bool row_output(Graph *g, Group *k, Node *n, Place *const *place)
 {
     const Lin *full[TENSOR_RANK], *at[TENSOR_RANK];
+    if (is_once(n) && reduces(g, k, n))
+        return false;
     row_space(g, k->space, full);
     if (place[n->id])
         return row_may(g, k, n, place[n->id]->at);

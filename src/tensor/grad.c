@@ -260,6 +260,8 @@ static Node *others_product(Graph *g, Node *n, const bool *axes)
 static void back_reduce(Flow *f, Node *n, Node *d)
 {
     Graph *g = f->g;
+    if (node_is_shift(n))
+        return;
     Node *a = n->arg[0], *wide = stretched(g, n, d), *y = stretched(g, n, n);
     bool axes[TENSOR_RANK];
     for (int k = 0; k < a->rank; k++)
@@ -272,6 +274,7 @@ static void back_reduce(Flow *f, Node *n, Node *d)
         give(f, a, build_binary(g, ELEM_MUL, wide, others_product(g, n, axes)));
         return;
     }
+    node_compared(g, a, -1);
     Node *best = node_cast(g, node_elem(g, ELEM_EQ, a, y, NULL), a->type);
     Node *count = stretched(g, n, node_reduce(g, REDUCE_SUM, best, axes));
     give(f, a, node_elem(g, ELEM_DIV, node_elem(g, ELEM_MUL, wide, best, NULL), count, NULL));

@@ -6,6 +6,7 @@
 enum {
     WRITTEN_OUT = 32,  /* terms of a reduction of windows; twice as many for a CPU's vectors */
     PART_LEAST = 16384, /* elements of a part of a row */
+    KEPT_ROW = 512,     /* elements: such a row is one tile, whatever is done to it */
 };
 
 const ElemRow elem_table[ELEM_COUNT] = {
@@ -637,8 +638,11 @@ static int64_t divisor(const Graph *g, int64_t n, int64_t most)
     return d;
 }
 
+static Node *reduce(Graph *g, ReduceHow how, Node *a, const bool *axes, bool is_shift);
+
 /* Few long rows keep few cores busy: their parts come first.  NULL: there are rows enough. */
-static Node *reduce_in_parts(Graph *g, ReduceHow how, Node *a, const bool *axes, int64_t count)
+static Node *reduce_in_parts(Graph *g, ReduceHow how, Node *a, const bool *axes, int64_t count,
+                             bool is_shift)
 {
     const int64_t rows = node_count(a) / MAX(1, count), units = graph_units(g);
     const int64_t most = MIN(4 * units / MAX(1, rows), count / PART_LEAST);
@@ -660,10 +664,11 @@ static Node *reduce_in_parts(Graph *g, ReduceHow how, Node *a, const bool *axes,
         first[n] = axes[d];
         shape[n++] = d == axis ? a->shape[d] / parts : a->shape[d];
     }
-    return node_reduce(g, how, node_reduce(g, how, node_reshape(g, a, n, shape), first), second);
+    a = reduce(g, how, node_reshape(g, a, n, shape), first, is_shift);
+    return reduce(g, how, a, second, is_shift);
 }
 
-Node *node_reduce(Graph *g, ReduceHow how, Node *a, const bool *axes)
+static Node *reduce(Graph *g, ReduceHow how, Node *a, const bool *axes, bool is_shift)
 {
     Node n = {.kind = NODE_REDUCE, .how = how, .type = a->type};
     int64_t count = 1;
@@ -679,13 +684,37 @@ Node *node_reduce(Graph *g, ReduceHow how, Node *a, const bool *axes)
         return node_full(g, a->type, how == REDUCE_PROD, n.rank, n.shape);
     if (count == 1)
         return node_reshape(g, a, n.rank, n.shape);
-    Node *parted = reduce_in_parts(g, how, a, axes, count);
+    Node *parted = reduce_in_parts(g, how, a, axes, count, is_shift);
     if (parted)
         return parted;
     const int most = machine_has(g->machine, HAS_THREADS) ? WRITTEN_OUT : 2 * WRITTEN_OUT;
     n.attr[TENSOR_RANK] = count <= most && reads_windows(a, 6);
+    n.value = is_shift;
     n.arg[0] = a;
     return add(g, n);
+}
+
+Node *node_reduce(Graph *g, ReduceHow how, Node *a, const bool *axes)
+{
+    return reduce(g, how, a, axes, false);
+}
+
+Node *node_shift(Graph *g, Node *a, const bool *axes)
+{
+    return reduce(g, REDUCE_MAX, a, axes, true);
+}
+
+bool node_is_shift(const Node *n)
+{
+    return n->kind == NODE_REDUCE && n->value != 0;
+}
+
+void node_compared(const Graph *g, Node *a, int axis)
+{
+    bool kept = axis >= 0 && !extent_is_open(g, a->shape[axis]) && a->shape[axis] <= KEPT_ROW;
+    for (int d = axis + 1; kept && d < a->rank; d++)
+        kept = a->shape[d] == 1;
+    a->once = a->once || !kept;
 }
 
 Node *node_dot(Graph *g, Node *a, Node *b)

@@ -97,6 +97,7 @@ typedef struct {
 /* All pairs are compared; the first n of each row remain. */
 static void order_pairs(Order *o, int64_t n)
 {
+    node_compared(o->g, o->x, -1);
     Node *place = build_rank(o->g, o->x, o->axis, o->descending);
     Node *from = build_sorted(o->g, o->at, place, o->axis, n);
     o->x = build_sorted(o->g, o->x, place, o->axis, n);
@@ -209,6 +210,7 @@ static void order_select(Order *o, int64_t k)
     Node *none = node_extent(g, x->shape[o->axis]), *zero = node_const(g, t, 0);
     bool axes[TENSOR_RANK] = {0};
     axes[o->axis] = true;
+    node_compared(g, x, o->axis);
     for (int64_t n = 0; n < k; n++) {
         Node *some = left ? node_elem(g, ELEM_WHERE, left, x, least) : x;
         Node *best = keep_axes(g, node_reduce(g, REDUCE_MAX, some, axes), x, axes);

@@ -79,7 +79,7 @@ struct Node {
     int rank;
     int64_t shape[TENSOR_RANK];
     int64_t attr[2 * TENSOR_RANK];
-    double value;
+    double value;          /* of a constant; of a maximum: it is a shift */
     const char *name;      /* of an input; of others the variable it was given to, or NULL */
     Node *arg[3];
     int narg;
@@ -91,6 +91,7 @@ struct Node {
     Node *meet;            /* all ways from here to the outputs go through it; NULL: none */
     bool stored;           /* it has a buffer: an input, an output or a temporary */
     bool held;             /* wanted in memory for all that fusing could do */
+    bool once;             /* node_compared: of its elements only one computation counts */
     bool inside;           /* of derivatives of attention: computed tile by tile, never stored */
     int weight;            /* operations to compute one element from what is stored */
     const char *buffer;    /* its name */
@@ -162,6 +163,12 @@ Node *node_spread(Graph *g, Node *a, int axis, int64_t extent, int64_t stride, i
 Node *node_take(Graph *g, Node *a, Node *at, int axis);
 Node *node_along(Graph *g, Node *a, Node *at, int axis);
 Node *node_reduce(Graph *g, ReduceHow how, Node *a, const bool *axes);
+/* The maximum that is taken away before an exponential and put back behind it: no derivative. */
+Node *node_shift(Graph *g, Node *a, const bool *axes);
+bool node_is_shift(const Node *n);
+/* a is compared with its largest elements along an axis, or by other kernels (-1).  Computed twice
+ * it might differ in the last bit, so it is stored before, but for rows that stay in a tile. */
+void node_compared(const Graph *g, Node *a, int axis);
 Node *node_dot(Graph *g, Node *a, Node *b);
 Node *node_scan(Graph *g, Node *a, int axis, bool reverse);
 Node *node_sort(Graph *g, Node *a, bool descending); /* [m, n]; n is known */

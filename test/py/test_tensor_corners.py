@@ -6,6 +6,8 @@ import numpy as np
 import test_tensor
 from test_tensor import check, normal, rng
 
+import tilelang as tl
+
 X, SQUARE, T4 = normal(4, 6), normal(6, 6), normal(2, 3, 4, 5)
 INTS = rng.integers(-50, 50, (6, 5)).astype("int32")
 BYTES = rng.integers(-128, 127, (6, 5)).astype("int8")
@@ -30,6 +32,8 @@ def plain_conv(x, w):
 HOLES = rng.integers(-3, 3, (4, 40)).astype("float32")
 HOLES[1, 3:9:2] = HOLES[2, -4:] = HOLES[3] = np.nan
 HOLES[0, 4], HOLES[1, 2] = np.inf, -np.inf
+INFINITE = np.full((4, 6), 2, "float32")
+INFINITE[0], INFINITE[1, 3], INFINITE[2, 1] = -np.inf, np.inf, np.nan
 LONG_HOLES = rng.integers(-300, 300, (2, 1500)).astype("float32")
 LONG_HOLES[0, 77:1400:300] = np.nan
 
@@ -102,6 +106,16 @@ CASES = {
                         normal(2, 4, 4, 4, 4), normal(6, 2, 2, 3, 2)),
     "from_the_end": ("x: (x[-3:-1, ::-2], x[-1], tl.roll(x, 2, -1), tl.stack([x, x], -1))",
                      lambda x: (x[-3:-1, ::-2], x[-1], np.roll(x, 2, -1), np.stack([x, x], -1)), X),
+    "infinities_in_a_row": ("x: (tl.logsumexp(x, 1), tl.logsumexp(x, 0), tl.logsumexp(x[0]))",
+                            lambda x: (np.array([-np.inf, np.inf, np.nan, 2 + np.log(6)]),
+                                       2 + np.log([3, np.nan, 3, np.inf, 3, 3]), np.array(-np.inf)),
+                            INFINITE),
+    "truths_of_no_elements": ("x: (tl.any(x, 0), tl.all(x, 0), tl.any(x, 1), tl.all(x))",
+                              lambda x: (x.any(0), x.all(0), x.any(1), x.all()), NONE),
+    "derivatives_of_powers_of_zero": ("x, y: tl.grad(lambda x, y: tl.sum(x ** y) + tl.sum(x ** 0.0), (0, 1))(x, y)",
+                                      lambda x, y: (np.array([0, 1, 0, 12, 6, 0.25]),
+                                                    np.array([0, 0, 0, 8 * np.log(2), 9 * np.log(3), 2 * np.log(4)])),
+                                      np.array([0, 0, 0, 2, 3, 4], "float32"), np.array([0, 1, 2, 3, 2, 0.5], "float32")),
     "ties": ("x: (tl.argmax(x, axis=1), tl.argmin(x, axis=0), tl.sort(x, axis=0), tl.argsort(x, axis=1))",
              lambda x: (x.argmax(1), x.argmin(0), np.sort(x, 0), np.argsort(x, 1, kind="stable")), INTS // 20),
 }
@@ -118,10 +132,60 @@ class Corners(unittest.TestCase):
     pass
 
 
+def chosen(x, y, z):
+    some = tl.log(abs(x) + 0.1) * y, tl.tanh(x * y) + z, tl.softmax(x * z + y), tl.erf(x) * y - z * y
+    return [(s, tl.argmax(s, 0), tl.argmin(s, 1), tl.top_k(s, 2, 0)[1]) for s in some]
+
+
+class Compared(unittest.TestCase):
+    """What is compared with the largest of its elements is computed once: the last bit may differ else."""
+
+    def test_positions_are_inside(self):
+        for shape in (300, 20), (2000, 3), (4, 900):
+            got = tl.tensor_program(chosen, target="cpu")(*(normal(*shape) for _ in range(3)))
+            for s, most, least, two in zip(*[iter(got)] * 4):
+                far = 1e-5 * (1 + abs(s).max())
+                self.assertLessEqual(abs(np.take_along_axis(s, most[None], 0)[0] - s.max(0)).max(), far)
+                self.assertLessEqual(abs(np.take_along_axis(s, least[:, None], 1)[:, 0] - s.min(1)).max(), far)
+                best = -np.sort(-s, 0)[:2]
+                self.assertLessEqual(abs(np.take_along_axis(s, two, 0) - best).max(), far)
+
+    def test_derivatives_of_the_largest(self):
+        def f(w, x, y, z):
+            return tl.sum(tl.max(tl.tanh(x * 0.3 + 1) * 2 + tl.sin(y * z) * tl.exp(w), 1))
+
+        for shape in (3, 70000), (40, 700):
+            w, x, y, z = (normal(*shape) for _ in range(4))
+            v = [a.astype("float64") for a in (w, x, y, z)]
+            terms = np.sin(v[2] * v[3]) * np.exp(v[0])
+            best = (np.tanh(v[1] * 0.3 + 1) * 2 + terms).argmax(1)[:, None]
+            want = np.zeros(shape)
+            np.put_along_axis(want, best, np.take_along_axis(terms, best, 1), 1)
+            got = tl.grad(f)(w, x, y, z)
+            self.assertTrue(np.allclose(got, want, 1e-3, 1e-3))
+
+    def test_half_of_what_is_compared(self):
+        def f(x):
+            return tl.sum(tl.max(tl.exp(x) * x, 1))
+
+        got = tl.grad(f)(normal(5, 3000, dtype="float16"))
+        self.assertTrue(np.isfinite(got).all() and ((got != 0).sum(1) > 0).all())
+
+    def test_sums_of_halves_are_not_the_end(self):
+        def f(x):
+            return tl.mean(x), tl.mean(x, 1), tl.layer_norm(x), tl.rms_norm(x), tl.std(x, 1)
+
+        x = (normal(4, 1 << 16) / 4 + 3).astype("float16")
+        v = x.astype("float64")
+        far = v - v.mean(1, keepdims=True)
+        check(f, (v.mean(), v.mean(1), far / v.std(1, keepdims=True), v / np.sqrt((v * v).mean(1, keepdims=True)), v.std(1)),
+              x, tolerance=2e-3, gpu=False)
+
+
 for _name in CASES:
     setattr(Corners, "test_" + _name, lambda self, name=_name: run(*CASES[name]))
 
-globals().update(test_tensor.functions(Corners))
+globals().update(test_tensor.functions(Corners, Compared))
 
 if __name__ == "__main__":
     unittest.main()
