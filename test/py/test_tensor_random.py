@@ -76,6 +76,8 @@ class Reference:
 
     @staticmethod
     def top_k(x, k):
+        if k > x.shape[-1]:
+            raise ValueError("no %d of %d" % (k, x.shape[-1]))
         return -np.sort(-x, -1)[..., :k], None
 
     @staticmethod
