@@ -135,6 +135,33 @@ static void places(Graph *g, const Node *dot, const Lin **at, const char *m, con
     at[2] = lin_var(g, k, 0, dot->arg[0]->shape[2] - 1);
 }
 
+static void mark_before(const Node *n, int first, bool *is)
+{
+    if (n->id < first || is[n->id])
+        return;
+    is[n->id] = true;
+    for (int i = 0; i < n->narg && is_inline(n); i++)
+        mark_before(n->arg[i], first, is);
+}
+
+/* Does anyone read the scores, or what they are made of from their product on, beside the softmax
+ * and kernels that compute them again?  They would have to be stored. */
+static bool read_beside(const Graph *g, const Node *dot, const Group *k)
+{
+    bool *before = NEWN(g->arena, bool, g->nodes.n + 1), found = false;
+    bool *made = NEWN(g->arena, bool, g->nodes.n + 1);
+    mark_before(k->max->arg[0], dot->id, before);
+    for (int i = dot->id; i < g->nodes.n && !found; i++) {
+        const Node *n = g->nodes.at[i];
+        bool reads = n == dot;
+        for (int j = 0; j < n->narg; j++)
+            reads = reads || made[n->arg[j]->id];
+        made[i] = reads && n->live && !n->inside && n != k->max && n != k->exp->arg[0];
+        found = made[i] && (n->is_output || (!before[i] && (n->stored || !is_inline(n))));
+    }
+    return found;
+}
+
 bool match_attention(Graph *g, Node *dot, Group *out)
 {
     const Lin *at[3], *place[TENSOR_RANK];
@@ -151,7 +178,7 @@ bool match_attention(Graph *g, Node *dot, Group *out)
     bool ok = f.ok && f.dot && f.dot != dot && lin_same(f.at[1], at[1]) &&
               lin_same(f.at[2], at[2]) && !lin_uses(f.at[0], at[1]) && !lin_uses(f.at[0], at[2]) &&
               f.dot->arg[0]->shape[2] <= WIDTH_MOST && dot->shape[2] <= WIDTH_MOST &&
-              !s->is_output;
+              !s->is_output && !read_beside(g, f.dot, out);
     s->stored = stored;
     s->held = held;
     if (!ok)

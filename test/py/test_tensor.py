@@ -617,6 +617,15 @@ class Attention(unittest.TestCase):
         tiles = tl.tensor.TensorProgram(f, GPU).tiles(q, k, v, bias)
         self.assertIn('T.gemm(P, V, acc, precision="float32"', tiles)
 
+    def test_scores_that_others_read_are_stored(self):
+        def f(q, k, v):
+            s = q @ k.T / 4
+            return tl.softmax(s) @ v, tl.min(s, -1), tl.sum(tl.tanh(s), 0), tl.argmax(s, -1)
+
+        q, k, v = normal(20, 16), normal(70, 16), normal(70, 16)
+        s = q @ k.T / 4
+        check(f, (softmax(s) @ v, s.min(-1), np.tanh(s).sum(0), s.argmax(-1)), q, k, v, tolerance=1e-4)
+
     def test_stored_scores_are_not_hidden(self):
         def f(q, k, v):
             s = q @ k.T
