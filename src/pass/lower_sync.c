@@ -9,7 +9,8 @@
  * Barriers stand only where all threads of a group come by, and before a loop where that spares
  * one in each iteration.  A loop is read until what its end leaves is what its start has seen; what
  * came of reading a body from the same beginning is remembered, or a nest would be read twice as
- * often with every loop.
+ * often with every loop.  What is open where it, or an iteration, is left on the way is open behind
+ * it, or at the next.
  * A copy in flight is nobody's to touch, so it is a hazard only to what came before it; the wait
  * for it makes it a write.  One into a stage of a tile that is not the one being read is a hazard
  * only to what was read before the last wait.
@@ -57,11 +58,18 @@ typedef struct {
     Pending left[NAMED_MOST];
 } Open;
 
+/* A loop that is read, some statement of which leaves it or one of its iterations. */
+typedef struct {
+    const Group *now;  /* whose loop it is */
+    const Stmt *loop;
+    Open out, next;    /* where that is so */
+} Leaving;
+
 /* What is open after a body, by what was open before it. */
 typedef struct Reading Reading;
 struct Reading {
     const Group *now;
-    Open before, after;
+    Open before, after, out;
     int nbarrier; /* in the body, as it was read */
     Reading *next;
 };
@@ -81,6 +89,7 @@ typedef struct {
     Map async;         /* its tiles that something asynchronous reads or writes */
     Map bulk;          /* tiles that bulk copies fill */
     bool follows;      /* what is made is not kept */
+    Leaving *leaving;  /* the innermost loop; NULL: nothing leaves it */
     int nbarrier;      /* made so far, kept or not */
     bool shares;       /* some tiles share bytes */
     bool whole;        /* look only for what all threads must wait for */
@@ -125,6 +134,75 @@ static Pending copy_pending(Sync *y, const Pending *p)
     pending_init(&c, y->arena);
     join_pending(&c, p);
     return c;
+}
+
+static Open now_open(Sync *y)
+{
+    Open o = {.p = copy_pending(y, &y->p), .by_groups = copy_pending(y, &y->by_groups),
+              .ngroup = y->ngroup};
+
+    for (int i = 0; i < y->ngroup; i++)
+        o.left[i] = copy_pending(y, &y->group[i].left);
+    return o;
+}
+
+static void open_nothing(Sync *y, Open *o)
+{
+    pending_init(&o->p, y->arena);
+    pending_init(&o->by_groups, y->arena);
+    for (o->ngroup = 0; o->ngroup < NAMED_MOST; o->ngroup++)
+        pending_init(&o->left[o->ngroup], y->arena);
+}
+
+static void join_open(Open *into, const Open *from)
+{
+    join_pending(&into->p, &from->p);
+    join_pending(&into->by_groups, &from->by_groups);
+    for (int i = 0; i < MIN(into->ngroup, from->ngroup); i++)
+        join_pending(&into->left[i], &from->left[i]);
+}
+
+/* What was open elsewhere is open now. */
+static void join_now(Sync *y, const Open *o)
+{
+    join_pending(&y->p, &o->p);
+    join_pending(&y->by_groups, &o->by_groups);
+    for (int i = 0; i < MIN(y->ngroup, o->ngroup); i++)
+        join_pending(&y->group[i].left, &o->left[i]);
+}
+
+/* ---- loops that are left on the way ---------------------------------------------------------- */
+
+/* By a statement of this kind; inner loops have their own. */
+static bool leaves_by(const Stmt *s, StmtKind kind)
+{
+    if (s->kind == kind)
+        return true;
+    for (int i = 0; s->kind != ST_FOR && s->kind != ST_WHILE && i < stmt_nkid(s); i++)
+        if (stmt_kid(s, i) && leaves_by(stmt_kid(s, i), kind))
+            return true;
+    return false;
+}
+
+static void note_open(Sync *y, Open *o)
+{
+    if (y->now != y->leaving->now) {
+        join_pending(&o->left[y->now - y->group], &y->p);
+        return;
+    }
+    join_pending(&o->p, &y->p);
+    join_pending(&o->by_groups, &y->by_groups);
+    for (int i = 0; i < y->ngroup; i++)
+        join_pending(&o->left[i], &y->group[i].left);
+}
+
+/* What is open now is so wherever s leads to. */
+static void note_leaving(Sync *y, const Stmt *s)
+{
+    if (y->leaving && leaves_by(s, ST_BREAK))
+        note_open(y, &y->leaving->out);
+    if (y->leaving && leaves_by(s, ST_CONTINUE))
+        note_open(y, &y->leaving->next);
 }
 
 /* ---- hazards --------------------------------------------------------------------------------- */
@@ -260,12 +338,6 @@ static void land(Sync *y, Pending *p, const Pending *u, const Stmt *s)
 }
 
 /* ---- barriers -------------------------------------------------------------------------------- */
-
-/* Of the threads at hand, as the kernel wrote it. */
-static bool is_barrier(const Stmt *s)
-{
-    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS && s->u.call.n == 0;
-}
 
 /* Of the block, wherever it stands. */
 static bool is_block_barrier(const Sync *y, const Stmt *s)
@@ -436,6 +508,7 @@ static const Stmt *unit(Sync *y, const Stmt *s)
         join(&y->p.old, &y->p.read);
     }
     land(y, &y->p, u, s);
+    note_leaving(y, s);
     return stmt_seq(y->ir, first, name_results(y, s));
 }
 
@@ -524,42 +597,6 @@ static bool is_unit(Sync *y, const Stmt *s)
 
 static const Stmt *sync_stmt(void *sync, const Stmt *s);
 
-static Open now_open(Sync *y)
-{
-    Open o = {.p = copy_pending(y, &y->p), .by_groups = copy_pending(y, &y->by_groups),
-              .ngroup = y->ngroup};
-
-    for (int i = 0; i < y->ngroup; i++)
-        o.left[i] = copy_pending(y, &y->group[i].left);
-    return o;
-}
-
-static bool same_map(const Map *a, const Map *b)
-{
-    int na = 0, nb = 0;
-
-    for (int i = 0; i < b->n; i++)
-        nb += b->at[i].key != NULL;
-    for (int i = 0; i < a->n; i++) {
-        const void *key = a->at[i].key;
-        if (key && !same_touches(a->at[i].val, map_get(b, key)))
-            return false;
-        na += key != NULL;
-    }
-    return na == nb;
-}
-
-static bool same_pending(const Pending *a, const Pending *b)
-{
-    bool same = same_map(&a->read, &b->read) && same_map(&a->written, &b->written) &&
-                same_map(&a->added, &b->added) && same_map(&a->issued, &b->issued) &&
-                same_map(&a->old, &b->old) && same_map(&a->results, &b->results);
-
-    for (int q = 0; q < QUEUE_COUNT; q++)
-        same = same && same_map(&a->flying[q], &b->flying[q]);
-    return same;
-}
-
 /* A group that was not there yet has left nothing. */
 static bool is_open_now(const Sync *y, const Open *o)
 {
@@ -584,9 +621,36 @@ static void open_again(Sync *y, const Open *o)
             pending_init(&y->group[i].left, y->arena);
 }
 
-/* Only what a body leaves open: no barrier is made. */
-static void follow(Sync *y, const Stmt *body)
+static const Stmt *loop_body(const Stmt *s)
 {
+    return s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
+}
+
+/* An iteration; `out`: what is open where it leaves the loop. */
+static const Stmt *read_body(Sync *y, const Stmt *loop, const Stmt *body, Open *out)
+{
+    Leaving *outer = y->leaving, *l = NULL;
+
+    if (leaves_by(body, ST_BREAK) || leaves_by(body, ST_CONTINUE)) {
+        l = NEW(y->arena, Leaving);
+        *l = (Leaving){.now = y->now, .loop = loop};
+        open_nothing(y, &l->out);
+        open_nothing(y, &l->next);
+    }
+    y->leaving = l;
+    body = sync_stmt(y, body);
+    y->leaving = outer;
+    if (l) {
+        join_now(y, &l->next);
+        *out = l->out;
+    }
+    return body;
+}
+
+/* Only what a body leaves open: no barrier is made. */
+static void follow(Sync *y, const Stmt *loop, Open *out)
+{
+    const Stmt *body = loop_body(loop);
     Reading *r = map_get(&y->readings, body);
     bool was = y->follows;
     int nbarrier = y->nbarrier;
@@ -595,13 +659,15 @@ static void follow(Sync *y, const Stmt *body)
         if (r->now == y->now && is_open_now(y, &r->before)) {
             open_again(y, &r->after);
             y->nbarrier += r->nbarrier;
+            join_open(out, &r->out);
             return;
         }
     r = NEW(y->arena, Reading);
     *r = (Reading){.now = y->now, .before = now_open(y)};
     y->follows = true;
-    sync_stmt(y, body);
+    read_body(y, loop, body, &r->out);
     y->follows = was;
+    join_open(out, &r->out);
     r->after = now_open(y);
     r->nbarrier = y->nbarrier - nbarrier;
     r->next = map_get(&y->readings, body);
@@ -611,29 +677,30 @@ static void follow(Sync *y, const Stmt *body)
 /* What the end of an iteration leaves pending is pending at the start of the next.  A barrier of
  * one reading need not stand in the next, which begins with more: the body is read until an
  * iteration leaves nothing that its reading did not begin with. */
-static void follow_iterations(Sync *y, const Stmt *body)
+static void follow_iterations(Sync *y, const Stmt *loop, Open *out)
 {
     int nbarrier = y->nbarrier;
     Pending start;
 
     do {
         start = copy_pending(y, &y->p);
-        follow(y, body);
+        follow(y, loop, out);
         join_pending(&y->p, &start);
     } while (!same_pending(&y->p, &start));
     y->nbarrier = nbarrier;
 }
 
 /* Barriers in an iteration, begun as things stand or after a barrier. */
-static int barriers_in(Sync *y, const Stmt *body, bool met)
+static int barriers_in(Sync *y, const Stmt *loop, bool met)
 {
-    Open was = now_open(y);
+    Open was = now_open(y), out;
     int before = y->nbarrier;
 
+    open_nothing(y, &out);
     if (met)
         have_synced(y);
-    follow_iterations(y, body);
-    follow(y, body);
+    follow_iterations(y, loop, &out);
+    follow(y, loop, &out);
     int n = y->nbarrier - before;
     y->nbarrier = before;
     open_again(y, &was);
@@ -643,24 +710,28 @@ static int barriers_in(Sync *y, const Stmt *body, bool met)
 /* A barrier before the loop where that spares one in each iteration. */
 static const Stmt *sync_entry(Sync *y, const Stmt *loop)
 {
-    int n = barriers_in(y, loop->u.loop.body, false);
+    int n = barriers_in(y, loop, false);
 
-    if (n == 0 || barriers_in(y, loop->u.loop.body, true) >= n)
+    if (n == 0 || barriers_in(y, loop, true) >= n)
         return NULL;
     have_synced(y);
     y->nbarrier++;
     return barrier(y, loop->span);
 }
 
-static const Stmt *sync_loop(Sync *y, const Stmt *body)
+static const Stmt *sync_loop(Sync *y, const Stmt *loop, Open *out)
 {
     Pending before = copy_pending(y, &y->p);
+    const Stmt *body = loop_body(loop);
+    Open last = {.ngroup = 0};
 
-    follow_iterations(y, body);
+    open_nothing(y, out);
+    follow_iterations(y, loop, out);
     if (y->follows)
-        follow(y, body);
+        follow(y, loop, out);
     else
-        body = sync_stmt(y, body);
+        body = read_body(y, loop, body, &last);
+    join_open(out, &last);
     join_pending(&y->p, &before); /* the loop may run no iteration at all */
     return body;
 }
@@ -681,18 +752,30 @@ static const Stmt *sync_for(Sync *y, const Stmt *s)
 {
     const Stmt *first = sync_head(y, s);
     first = stmt_seq(y->ir, first, sync_entry(y, s));
-    s = stmt_with_body(y->ir, s, sync_loop(y, s->u.loop.body));
+    Open out;
+    s = stmt_with_body(y->ir, s, sync_loop(y, s, &out));
+    join_now(y, &out);
     return stmt_seq(y->ir, first, s);
 }
 
 /* The condition is read again after each iteration. */
 static const Stmt *sync_while(Sync *y, const Stmt *s)
 {
-    const Stmt *first = sync_head(y, s), *body = sync_loop(y, s->u.branch.then);
+    Open out;
+    const Stmt *first = sync_head(y, s), *body = sync_loop(y, s, &out);
     const Stmt *last = sync_head(y, s);
 
+    join_now(y, &out);
     body = stmt_seq(y->ir, body, last);
     return stmt_seq(y->ir, first, stmt_while(y->ir, s->span, s->u.branch.cond, body));
+}
+
+static const Stmt *sync_continue(Sync *y, const Stmt *s)
+{
+    const Stmt *loop = y->leaving ? y->leaving->loop : NULL;
+    const Stmt *first = loop && loop->kind == ST_WHILE ? sync_head(y, loop) : NULL;
+
+    return stmt_seq(y->ir, first, unit(y, s));
 }
 
 /* What an arm conflicts with gets its barrier before the if: past it, there would have to be
@@ -755,6 +838,7 @@ static const Stmt *sync_groups(Sync *y, const Stmt *s, Group *a, Group *b)
         join(&u.written, &u.issued);
     land(y, &u, &u, s);
     join_pending(apart ? &y->by_groups : &y->p, &u);
+    note_leaving(y, s);
     return stmt_seq(ir, first, s);
 }
 
@@ -826,6 +910,8 @@ static const Stmt *sync_stmt(void *sync, const Stmt *s)
         settle_warpgroup(y);
         return s;
     }
+    if (s->kind == ST_CONTINUE)
+        return sync_continue(y, s);
     if (renews(y, s))
         return renew(y, s);
     if (is_unit(y, s))
@@ -871,85 +957,6 @@ static void find_async(Sync *y)
         join(&y->async, &u.flying[q]);
 }
 
-/* ---- barriers of the block, written in arms -------------------------------------------------- */
-
-/* Where each thread takes one arm of a branch, and all arms have as many plain barriers outside of
- * loops and branches of their own, these are one barrier of the whole block each: all its threads
- * come to it. */
-
-enum { ARMS_DIFFER = -1 };
-
-/* An arm that is a branch on the thread itself, or NULL. */
-static const Stmt *inner_branch(Sync *y, const Stmt *arm)
-{
-    return arm && arm->kind == ST_IF && vary_head(group_vary(&y->w), arm) ? arm : NULL;
-}
-
-static int barriers_of_arms(Sync *y, const Stmt *s);
-
-static int barriers_of_arm(Sync *y, const Stmt *arm)
-{
-    int n = 0;
-
-    if (!arm)
-        return ARMS_DIFFER;
-    const Stmt *inner = inner_branch(y, arm);
-    if (inner)
-        return barriers_of_arms(y, inner);
-    if (arm->kind != ST_BLOCK)
-        return is_barrier(arm);
-    for (int i = 0; i < arm->u.block.n; i++) {
-        const Stmt *t = arm->u.block.list[i];
-        if (t->kind == ST_BLOCK && !inner_branch(y, t))
-            n += barriers_of_arm(y, t);
-        else
-            n += is_barrier(t);
-    }
-    return n;
-}
-
-static int barriers_of_arms(Sync *y, const Stmt *s)
-{
-    int a = barriers_of_arm(y, s->u.branch.then), b = barriers_of_arm(y, s->u.branch.orelse);
-    return a == b ? a : ARMS_DIFFER;
-}
-
-static const Stmt *block_barriers(Sync *y, const Stmt *arm)
-{
-    Ir *ir = y->ir;
-    const Stmt *inner = inner_branch(y, arm);
-
-    if (inner)
-        return stmt_if(ir, inner->span, inner->u.branch.cond,
-                       block_barriers(y, inner->u.branch.then),
-                       block_barriers(y, inner->u.branch.orelse));
-    if (arm->kind == ST_BLOCK) {
-        const Stmt **list = NEWN(ir->arena, const Stmt *, MAX(arm->u.block.n, 1));
-        for (int i = 0; i < arm->u.block.n; i++) {
-            list[i] = arm->u.block.list[i];
-            if (!inner_branch(y, list[i]))
-                list[i] = block_barriers(y, list[i]);
-        }
-        return stmt_block(ir, arm->span, arm->u.block.n, list);
-    }
-    if (!is_barrier(arm))
-        return arm;
-    const Expr *arg[2] = {expr_int(ir, 0), expr_int(ir, kernel_launch_threads(y->k))};
-    return stmt_call(ir, arm->span, INTRIN_SYNC_THREADS, 2, arg, 0, NULL, NULL, NULL);
-}
-
-static const Stmt *find_block_barriers(void *sync, const Stmt *s)
-{
-    Sync *y = sync;
-
-    group_see_let(&y->w, s);
-    if (s->kind == ST_BLOCK)
-        return stmt_map_kids(y->ir, s, find_block_barriers, y);
-    if (s->kind == ST_IF && inner_branch(y, s) == s && barriers_of_arms(y, s) > 0)
-        return block_barriers(y, s);
-    return s;
-}
-
 void pass_lower_sync(Kernel *k)
 {
     Sync *y = NEW(k->scratch, Sync);
@@ -971,7 +978,7 @@ void pass_lower_sync(Kernel *k)
     y->now->threads = (ThreadGroup){0, kernel_launch_threads(k)};
     pending_init(&y->now->left, y->arena);
     y->taken[0] = true;
-    k->body = find_block_barriers(y, k->body);
+    k->body = block_barriers_of_arms(&y->w, k->body);
     stmt_visit(k->body, note_number, y);
     y->by_hand = groups_sync_by_hand(k, &y->w);
     k->body = sync_stmt(y, k->body);

@@ -257,3 +257,31 @@ void touch_loads(Toucher *t, const Stmt *s, Pending *u)
 {
     stmt_visit_expr(s, touch_load, &(Touching){t, u, NULL});
 }
+
+/* ---- comparison ------------------------------------------------------------------------------ */
+
+static bool same_map(const Map *a, const Map *b)
+{
+    int na = 0, nb = 0;
+
+    for (int i = 0; i < b->n; i++)
+        nb += b->at[i].key != NULL;
+    for (int i = 0; i < a->n; i++) {
+        const void *key = a->at[i].key;
+        if (key && !same_touches(a->at[i].val, map_get(b, key)))
+            return false;
+        na += key != NULL;
+    }
+    return na == nb;
+}
+
+bool same_pending(const Pending *a, const Pending *b)
+{
+    bool same = same_map(&a->read, &b->read) && same_map(&a->written, &b->written) &&
+                same_map(&a->added, &b->added) && same_map(&a->issued, &b->issued) &&
+                same_map(&a->old, &b->old) && same_map(&a->results, &b->results);
+
+    for (int q = 0; q < QUEUE_COUNT; q++)
+        same = same && same_map(&a->flying[q], &b->flying[q]);
+    return same;
+}

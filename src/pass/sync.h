@@ -3,6 +3,7 @@
 #define TL_PASS_SYNC_H
 
 #include "pass/pass.h"
+#include "pass/thread_group.h"
 
 /* Accesses of one buffer, those of earlier statements behind: a list is never changed. */
 typedef struct Touches Touches;
@@ -44,9 +45,19 @@ void toucher_init(Toucher *t, Kernel *k);
 void pending_init(Pending *p, Arena *a);
 void touches_join(Arena *a, Map *into, const Map *from);
 bool same_touches(const Touches *a, const Touches *b);
+bool same_pending(const Pending *a, const Pending *b);
 void touch(Toucher *t, const Stmt *s, Pending *u);       /* all that s does */
 void touch_loads(Toucher *t, const Stmt *s, Pending *u); /* what s itself reads */
 bool touches_conflict(Toucher *t, const Touches *a, const Touches *b, ThreadGroup g);
+
+/* lower_sync_arms.c: barriers that all arms of a branch have are barriers of the block. */
+const Stmt *block_barriers_of_arms(GroupWalk *w, const Stmt *body);
+
+/* Of the threads at hand, as the kernel wrote it. */
+static inline bool is_barrier(const Stmt *s)
+{
+    return s->kind == ST_CALL && s->u.call.which == INTRIN_SYNC_THREADS && s->u.call.n == 0;
+}
 
 /* Memory that threads of a block have together. */
 static inline bool is_common(const Buffer *b)

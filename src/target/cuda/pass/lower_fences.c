@@ -27,6 +27,8 @@ typedef struct {
     Map soon[2]; /* of a loop, by what comes after it: whether such a read comes, and 1 */
     bool inside; /* of what a fence follows */
     bool dirty;  /* a store was passed and no fence since */
+    struct { bool out, next; } soon_at, dirty_at; /* of the loop around: behind it, at its next
+                                                     iteration, for what leaves on the way */
 } Proxy;
 
 static bool is_load(const Stmt *s)
@@ -206,11 +208,16 @@ static bool find_last_in_loop(Proxy *p, const Stmt *s, bool soon)
 {
     const Stmt *body = s->kind == ST_FOR ? s->u.loop.body : s->u.branch.then;
     intptr_t known = (intptr_t)map_get(&p->soon[soon], s);
+    bool out = p->soon_at.out, next = p->soon_at.next;
 
     if (known)
         return known - 1;
+    p->soon_at.out = p->soon_at.next = soon;
     bool again = find_last(p, body, soon) || soon;
+    p->soon_at.next = again;
     bool found = find_last(p, body, again) || soon;
+    p->soon_at.out = out;
+    p->soon_at.next = next;
     map_set(&p->soon[soon], s, (void *)(intptr_t)(found + 1));
     return found;
 }
@@ -230,6 +237,8 @@ static bool find_last(Proxy *p, const Stmt *s, bool soon)
     }
     case ST_ROLE: return find_last(p, s->u.role.body, soon) || soon || group_reads(p, s);
     case ST_INSTR: return soon || is_async(p, s);
+    case ST_BREAK: return p->soon_at.out;
+    case ST_CONTINUE: return p->soon_at.next;
     default: break;
     }
     if (!is_barrier(s))
@@ -259,7 +268,26 @@ static const Stmt *walk_if(Proxy *p, const Stmt *s)
     return stmt_if(p->k->ir, s->span, s->u.branch.cond, then, orelse);
 }
 
-/* The body of a loop may start with what its end left; a branch may leave what either side did. */
+/* The body of a loop may start with what its end left, or what was left on the way. */
+static const Stmt *walk_loop(Proxy *p, const Stmt *s)
+{
+    Ir *ir = p->k->ir;
+    bool before = p->dirty, out = p->dirty_at.out, next = p->dirty_at.next;
+
+    p->dirty_at.out = p->dirty_at.next = false;
+    const Stmt *r = stmt_map_kids(ir, s, walk, p);
+    p->dirty |= p->dirty_at.next;
+    if (p->dirty && !before) {
+        r = stmt_map_kids(ir, s, walk, p);
+        p->dirty = true;
+    }
+    p->dirty |= before || p->dirty_at.out; /* it may not run at all */
+    p->dirty_at.out = out;
+    p->dirty_at.next = next;
+    return r;
+}
+
+/* A branch may leave what either side did. */
 static const Stmt *walk_shared(Proxy *p, const Stmt *s)
 {
     Ir *ir = p->k->ir;
@@ -270,15 +298,15 @@ static const Stmt *walk_shared(Proxy *p, const Stmt *s)
         return walk_if(p, s);
     if (s->kind == ST_BLOCK)
         return stmt_map_kids(ir, s, walk, p);
-    if (s->kind == ST_FOR || s->kind == ST_WHILE || s->kind == ST_ROLE) {
+    if (s->kind == ST_FOR || s->kind == ST_WHILE)
+        return walk_loop(p, s);
+    if (s->kind == ST_ROLE) {
         const Stmt *r = stmt_map_kids(ir, s, walk, p);
-        if (s->kind != ST_ROLE && p->dirty && !before) {
-            r = stmt_map_kids(ir, s, walk, p);
-            p->dirty = true;
-        }
-        p->dirty |= before; /* it may not run at all, or not by those who wrote */
+        p->dirty |= before; /* not run by those who wrote */
         return r;
     }
+    p->dirty_at.out |= s->kind == ST_BREAK && p->dirty;
+    p->dirty_at.next |= s->kind == ST_CONTINUE && p->dirty;
     if (stmt_calls(s, INTRIN_FENCE_PROXY))
         p->dirty = false;
     p->dirty |= is_such_store(p, s, MEM_SHARED);
