@@ -107,6 +107,17 @@ static void see_nest(Tiles *t, const Stmt *s)
 
 /* ---- copies ---------------------------------------------------------------------------------- */
 
+/* Where loops of a copy are alike on both sides, its elements stay in their threads. */
+static bool is_as_whole(const Region *from, const Region *to)
+{
+    int64_t a[RANK_MOST], b[RANK_MOST];
+
+    if (!region_is_whole(from) || !region_is_whole(to) || from->buf->rank != to->buf->rank ||
+        !buffer_static_shape(from->buf, a) || !buffer_static_shape(to->buf, b))
+        return false;
+    return memcmp(a, b, sizeof *a * (size_t)from->buf->rank) == 0;
+}
+
 static void see_copy(Tiles *t, const Stmt *s, bool staged)
 {
     const Region *from = &s->u.tile.region[0], *to = &s->u.tile.region[1];
@@ -117,7 +128,7 @@ static void see_copy(Tiles *t, const Stmt *s, bool staged)
         in->filled = true;
         in->uses++;
     }
-    if (out && region_is_whole(from) && to->buf->scope == MEM_FRAGMENT &&
+    if (out && is_as_whole(from, to) && to->buf->scope == MEM_FRAGMENT &&
         !map_has(&t->matrices, buffer_root(to->buf)))
         out->uses++;
 }

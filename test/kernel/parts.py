@@ -4,6 +4,9 @@
 # verify: :parts k=10
 # verify: :shift
 # verify: :shift N=33 by=1
+# verify: :out_of_shared
+# verify: :out_of_shared h=8 w=10 at=0
+# verify: :out_of_shared n=64 m=8 h=4 w=8 at=0
 import tilelang
 import tilelang.language as T
 
@@ -39,5 +42,28 @@ def shift(N=100, by=7):
                 T.copy(s[0 : N - by], f)
                 T.copy(f, s[by:N])
             T.copy(s, Y)
+
+    return main
+
+
+@tilelang.jit
+def out_of_shared(n=32, m=10, h=3, w=1, at=2):
+    """A whole shared tile, filled once and read once, to a part of a fragment, and to one of another rank."""
+
+    @T.prim_func
+    def main(A: T.Tensor((n, m), "int64"), B: T.Tensor((h, w), "int32"), R: T.Tensor((n, m), "int64"),
+             Q: T.Tensor((h, 1, w), "int32")):
+        with T.Kernel(1, threads=64):
+            s = T.alloc_shared((h, w), "int32")
+            u = T.alloc_shared((h, w), "int32")
+            t = T.alloc_fragment((n, m), "int64")
+            v = T.alloc_fragment((h, 1, w), "int32")
+            T.copy(B, s)
+            T.copy(B, u)
+            T.copy(A, t)
+            T.copy(s, t[n // 2 : n // 2 + h, at : at + w])
+            T.copy(u, v[:, 0, :])
+            T.copy(t, R)
+            T.copy(v, Q)
 
     return main
