@@ -64,44 +64,57 @@ static bool is_static(const Buffer *b)
     return buffer_static_shape(b, shape);
 }
 
-/* Where the first element of `b` at bit `bit` of its tile lies, in bits, and who holds it. */
-static int64_t place_of_bit(Kernel *k, const Buffer *b, int64_t bit, int64_t *thread)
+/* Where the first element of `b` at bit `bit` of its tile lies, in bits; at: its indices. */
+static int64_t place_of_bit(Kernel *k, const Buffer *b, int64_t bit, int64_t *at)
 {
     const Layout *l = buffer_plan(k, b)->layout;
-    int64_t at[RANK_MOST], shape[RANK_MOST], bits = dtype_bits(b->type), flat = bit / bits;
+    int64_t shape[RANK_MOST], bits = dtype_bits(b->type), flat = bit / bits;
 
-    *thread = 0;
     if (!l || !buffer_static_shape(b, shape))
         return bit;
     for (int d = b->rank - 1; d >= 0; flat /= shape[d--])
         at[d] = flat % shape[d];
-    if (layout_is_fragment(l))
-        *thread = fragment_eval_thread(l, at, 0);
     return layout_eval(l, at) * bits + bit % bits;
 }
 
-/* Layouts of fragments are compared where each element has one holder. */
+/* Does every thread that holds the element at `a` by l hold that at `b` by m? */
+static bool are_holders(const Layout *l, const int64_t *a, const Layout *m, const int64_t *b)
+{
+    for (int64_t i = 0; i < l->rep; i++) {
+        int64_t thread = fragment_eval_thread(l, a, i), j = 0;
+        if (i < m->rep && fragment_eval_thread(m, b, i) == thread) /* mostly */
+            continue;
+        while (j < m->rep && fragment_eval_thread(m, b, j) != thread)
+            j++;
+        if (j == m->rep)
+            return false;
+    }
+    return true;
+}
+
 static bool is_compared(Kernel *k, const Buffer *b, const Buffer *root)
 {
     const Layout *l = buffer_plan(k, b)->layout, *m = buffer_plan(k, root)->layout;
 
     if (b->scope == MEM_SHARED)
         return l || m;
-    return b->scope == MEM_FRAGMENT && l && m && layout_is_fragment(l) && layout_is_fragment(m) &&
-           l->rep == 1 && m->rep == 1;
+    return b->scope == MEM_FRAGMENT && l && m && layout_is_fragment(l) && layout_is_fragment(m);
 }
 
 /* A view is the bytes of its root: two layouts must say so. */
 static void check_view(Kernel *k, const Buffer *b)
 {
     const Buffer *root = b->view_of;
-    int64_t step = MAX(dtype_bits(b->type), dtype_bits(root->type)), who, whose;
-    int64_t end = buffer_static_size(b) * dtype_bits(b->type);
+    const Layout *l = buffer_plan(k, b)->layout, *m = buffer_plan(k, root)->layout;
+    int64_t step = MAX(dtype_bits(b->type), dtype_bits(root->type));
+    int64_t end = buffer_static_size(b) * dtype_bits(b->type), at[RANK_MOST], in[RANK_MOST];
 
     if (!is_compared(k, b, root))
         return;
     for (int64_t bit = 0; bit + step <= end; bit += step)
-        if (place_of_bit(k, b, bit, &who) != place_of_bit(k, root, bit, &whose) || who != whose) {
+        if (place_of_bit(k, b, bit, at) != place_of_bit(k, root, bit, in) ||
+            (b->scope == MEM_FRAGMENT &&
+             !(are_holders(l, at, m, in) && are_holders(m, in, l, at)))) {
             diag_error(k->diag, b->span, "'%s' is a view of '%s', and what is done with them needs "
                        "two different layouts [layout-conflict]", b->name, root->name);
             diag_note(k->diag, root->span, "'%s' is declared here", root->name);

@@ -441,6 +441,7 @@ static void run_common(State *s)
         while (s->round.n > 0) {
             s->at = heap_pop(&s->round);
             s->items.at[s->at].waits = false;
+            follow_views(s); /* before another statement gives them a layout of its own */
             follow_item(s, &s->items.at[s->at]);
         }
         s->at = s->items.n; /* what changes now is followed in the next round */

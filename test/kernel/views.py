@@ -5,6 +5,8 @@
 # verify: :bytes N=37
 # verify: :fragment
 # verify: :idle
+# verify: :part
+# verify: :part n=64 m=5
 import tilelang
 import tilelang.language as T
 
@@ -84,5 +86,24 @@ def idle(N=32):
             square = T.reshape(s, (4, N // 4))
             T.copy(s, f)
             T.copy(A, B)
+
+    return main
+
+
+@tilelang.jit
+def part(n=32, m=10):
+    """Of a fragment's view only a part is written, which says nothing about how the fragment lies."""
+
+    @T.prim_func
+    def main(A: T.Tensor((16, 5, 4), "int64"), R: T.Tensor((5, 4), "int32"), Q: T.Tensor((16, 5, 4), "int64")):
+        with T.Kernel(1, threads=64):
+            t = T.alloc_fragment((16, 5, 4), "int64")
+            s = T.alloc_fragment((5, 4), "int32")
+            T.copy(A, t)
+            T.reduce_max(t, s, dim=0)
+            w = T.reshape(t, (n, m))
+            T.copy(s, w[20:25, 1:5])
+            T.copy(s, R)
+            T.copy(t, Q)
 
     return main
