@@ -55,9 +55,25 @@ static int tl_no(const char *what, int r)
     return 1;
 }
 
+/* One that the process has already is the one whose memory callers hold. */
+static void *tl_library(void)
+{
+    static const char *const names[] = {"libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6",
+                                        "libamdhip64.so.5", "/opt/rocm/lib/libamdhip64.so"};
+    const int loaded = 4; /* RTLD_NOLOAD, which strict C hides */
+    void *h = NULL;
+    int i;
+
+    for (i = 0; i < 4 && !h; i++)
+        h = dlopen(names[i], RTLD_NOW | RTLD_LOCAL | loaded);
+    for (i = 0; i < 5 && !h; i++)
+        h = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    return h;
+}
+
 static int tl_open_driver(void)
 {
-    void *h = dlopen("libamdhip64.so", RTLD_NOW | RTLD_LOCAL), *at;
+    void *h = tl_library(), *at;
     int r;
 
     if (!h)

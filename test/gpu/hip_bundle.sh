@@ -1,7 +1,8 @@
 #!/bin/sh
-# hip_bundle.sh -- a bundle for AMD GPUs builds with any C compiler and asks the HIP runtime for the right things.
+# hip_bundle.sh -- a bundle for AMD GPUs builds with any C compiler and asks the HIP runtime for the right things; and `tl` runs a
+# kernel by that runtime, compiled by clang and by hiprtc.
 #
-# Usage: hip_bundle.sh TL     The runtime is fake_hip.c: no GPU is needed.  A clang for AMD is; without it nothing is counted.
+# Usage: hip_bundle.sh TL     The runtime is fake_hip.c, then host_hip.c: no GPU is needed.  A clang for AMD is; without it nothing is counted.
 tl=$1
 here=$(cd "$(dirname "$0")" && pwd) || exit 2
 case $tl in /*) ;; *) tl=$PWD/$tl ;; esac
@@ -39,4 +40,27 @@ LD_LIBRARY_PATH=$work "$tl" bundle check out >log 2>&1 || fail "check"
 grep -q '^gfx942: runs here' log || fail "no sentence"
 LD_LIBRARY_PATH=$work FAKE_RESULT=209 "$tl" bundle check out >log 2>&1 && fail "it runs on another GPU"
 grep -q 'it is for gfx942 alone and does not load on this GPU: FAKE_ERROR' log || fail "no sentence"
-echo "2 passed, 0 failed"
+
+# A whole run: the library is found by the name of a release, memory, streams, events and launches are asked for as it takes them.
+mkdir host
+${CC:-cc} -Wall -Wextra -fPIC -shared -o host/libamdhip64.so.6 "$here/host_hip.c" >log 2>&1 || fail "the runtime of the host"
+HOST_HIP_CLANG=$(command -v clang-19)
+export HOST_HIP_N=1000 HOST_HIP_CLANG
+add="$here/../../examples/vector_add.py N=1000"
+on_host() { LD_LIBRARY_PATH=$work/host "$tl" "$@" --target "hip -mcpu=gfx942" >log 2>&1; }
+on_host verify $add && grep -q PASS log || fail "a run"
+on_host bench $add || fail "timing"
+HOST_HIP_N=999 on_host verify $add && fail "a wrong sum is right"
+HOST_HIP_FAILS=hipModuleLaunchKernel on_host verify $add && fail "a launch that fails"
+grep -q 'hipErrorLaunchFailure: unspecified launch failure.*\[hip-failed\]' log || fail "what it says of a launch that fails"
+HOST_HIP_NONE=1 on_host verify $add && fail "a run without a GPU"
+grep -q 'none installed.*\[no-hip-device\]' log || fail "what it says without a GPU"
+${CC:-cc} -fPIC -shared -o host/libamdhip64.so.6 "$here/fake_hip.c" || fail "the older runtime"
+on_host verify $add && fail "a runtime that lacks functions"
+grep -q 'too old, it has no hipDrvGetErrorString.*\[no-hip-runtime\]' log || fail "what it says of an older runtime"
+if [ -n "$HOST_HIP_CLANG" ]; then
+    ${CC:-cc} -fPIC -shared -o host/libamdhip64.so.6 "$here/host_hip.c" || fail "hiprtc"
+    TILELANG_HIP_CLANG=hiprtc on_host verify $add --no-cache && grep -q PASS log || fail "a run of what hiprtc compiled"
+    TILELANG_HIP_CLANG=hiprtc on_host build "$here/kernel/operands.py" --no-cache && grep -q '[1-9][0-9]* registers' log || fail "a GEMM by hiprtc"
+fi
+echo "8 passed, 0 failed"

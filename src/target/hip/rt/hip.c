@@ -117,18 +117,19 @@ static int launch_kernel(const Gpu *g, const DeviceLaunch *l)
                                       NULL);
 }
 
-static bool take_functions(Gpu *g, Hip *hip, void *h)
+/* NULL, or the name of one that it lacks. */
+static const char *take_functions(Gpu *g, Hip *hip, void *h)
 {
     void *at;
 
     for (int i = 0; i < COUNT(symbol_table); i++) {
         if (!(at = dlsym(h, symbol_table[i].symbol)))
-            return false;
+            return symbol_table[i].symbol;
         memcpy((char *)g + symbol_table[i].at, &at, sizeof at);
     }
 #define X(name, arguments)                                                                         \
     if (!(at = dlsym(h, #name)))                                                                   \
-        return false;                                                                              \
+        return #name;                                                                              \
     memcpy(&hip->name, &at, sizeof at);
     HIP_FUNCTIONS(X)
 #undef X
@@ -138,7 +139,7 @@ static bool take_functions(Gpu *g, Hip *hip, void *h)
     g->function_prepare = prepare;
     g->owner = owner;
     g->launch = launch_kernel;
-    return true;
+    return NULL;
 }
 
 /* hipDeviceAttribute_t */
@@ -192,13 +193,15 @@ static Status hip_open(Arena *a, Gpu **gpu, const char **why)
 {
     if (*gpu)
         return STATUS_OK;
-    void *h = dlopen("libamdhip64.so", RTLD_NOW | RTLD_LOCAL);
-    if (!h)
-        h = dlopen("/opt/rocm/lib/libamdhip64.so", RTLD_NOW | RTLD_LOCAL);
+    void *h = hip_library(a, "libamdhip64.so");
     Gpu *g = NEW(a, Gpu);
-    if (!h || !take_functions(g, NEW(a, Hip), h)) {
-        *why = "no HIP runtime here (libamdhip64.so): this machine can build for AMD GPUs but not "
-               "run there; `tl verify --sim --text` runs a kernel here [no-hip-runtime]";
+    const char *lacks = h ? take_functions(g, NEW(a, Hip), h) : NULL;
+    if (!h || lacks) {
+        *why = arena_printf(a, "%s: this machine can build for AMD GPUs but not run there; "
+                            "`tl verify --sim --text` runs a kernel here [no-hip-runtime]",
+                            lacks ? arena_printf(a, "the HIP runtime here is too old, it has no %s",
+                                                 lacks)
+                                  : "no HIP runtime here (libamdhip64.so)");
         return STATUS_TOOL;
     }
     Status s = open_device(a, g, why);

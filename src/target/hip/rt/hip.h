@@ -14,6 +14,9 @@ void hipcc_warn(Arena *a, const Module *m, const TargetSpec *spec,
 void hipcc_audit(const Module *m, Kernel *k);
 void hipcc_tell(const Module *m, const TargetSpec *spec, const Kernel *k, Str *out);
 
+/* "libamdhip64.so", by any of the names that releases gave it; NULL: not here. */
+void *hip_library(Arena *a, const char *name);
+
 /* codeobject.c: what the notes of a code object say of one kernel. */
 typedef struct {
     int64_t vgprs, agprs, spilled, shared_bytes; /* -1: not told */

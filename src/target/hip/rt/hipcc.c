@@ -68,12 +68,66 @@ static const char *find_clang(Arena *a)
     return found;
 }
 
-static const char *find_library(Arena *a, const char *name)
+/* One that the process has already (PyTorch's, say) is the one whose memory callers hold. */
+void *hip_library(Arena *a, const char *name)
 {
-    const char *found = rocm_file(a, arena_printf(a, "lib/%s*", name));
-    void *h = found ? NULL : dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    static const char *const after[] = {"", ".7", ".6", ".5"};
+    const char *file;
+    void *h = NULL;
 
-    return h ? name : found;
+    for (int load = 0; load < 2; load++)
+        for (int i = 0; i < COUNT(after) && !h; i++)
+            h = dlopen(arena_printf(a, "%s%s", name, after[i]),
+                       RTLD_NOW | RTLD_LOCAL | (load ? 0 : RTLD_NOLOAD));
+    if (!h && (file = rocm_file(a, arena_printf(a, "lib/%s*", name))))
+        h = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    return h;
+}
+
+/* X(name, arguments): all must be there; 0 is success. */
+#define HIPRTC_FUNCTIONS(X)                                                                        \
+    X(hiprtcVersion, (int *major, int *minor))                                                     \
+    X(hiprtcCreateProgram, (Handle * p, const char *text, const char *name, int nheader,           \
+                            const char *const *headers, const char *const *names))                 \
+    X(hiprtcDestroyProgram, (Handle * p))                                                          \
+    X(hiprtcCompileProgram, (Handle p, int noption, const char *const *options))                   \
+    X(hiprtcGetProgramLogSize, (Handle p, size_t * n))                                             \
+    X(hiprtcGetProgramLog, (Handle p, char *log))                                                  \
+    X(hiprtcGetCodeSize, (Handle p, size_t * n))                                                   \
+    X(hiprtcGetCode, (Handle p, char *code))
+
+typedef struct {
+#define X(name, arguments) int(*name) arguments;
+    HIPRTC_FUNCTIONS(X)
+#undef X
+} Hiprtc;
+
+/* In a library of their own, or in the HIP runtime's. */
+static bool open_hiprtc(Arena *a, Hiprtc *f)
+{
+    void *h = hip_library(a, "libhiprtc.so"), *at;
+
+    if (!h && !(h = hip_library(a, "libamdhip64.so")))
+        return false;
+#define X(name, arguments)                                                                         \
+    if (!(at = dlsym(h, #name)))                                                                   \
+        return false;                                                                              \
+    memcpy(&f->name, &at, sizeof at);
+    HIPRTC_FUNCTIONS(X)
+#undef X
+    return true;
+}
+
+static bool find_hiprtc(Arena *a, Compiler *c)
+{
+    int major = 0, minor = 0;
+    Hiprtc f;
+
+    if (!open_hiprtc(a, &f))
+        return false;
+    f.hiprtcVersion(&major, &minor);
+    *c = (Compiler){.path = "hiprtc", .version = arena_printf(a, "hiprtc %d.%d", major, minor)};
+    return true;
 }
 
 static const char *find_ocml(Arena *a)
@@ -101,19 +155,17 @@ Status hipcc_find(Arena *a, Compiler *c, const char **why)
 
     if (c->path)
         return STATUS_OK;
-    *c = (Compiler){.path = find_clang(a), .is_clang = true};
-    if (!c->path)
-        *c = (Compiler){.path = find_library(a, "libhiprtc.so")};
-    if (!c->path) {
+    argv[0] = find_clang(a);
+    if (!argv[0] && find_hiprtc(a, c))
+        return STATUS_OK;
+    if (!argv[0]) {
         *why = no_compiler;
         return STATUS_TOOL;
     }
-    c->version = "hiprtc";
-    argv[0] = c->path;
-    if (c->is_clang && proc_run(a, argv, NULL, 60, &r, why) != STATUS_OK)
+    if (proc_run(a, argv, NULL, 60, &r, why) != STATUS_OK)
         return STATUS_TOOL;
-    if (c->is_clang)
-        c->version = arena_strndup(a, r.out, strcspn(r.out, "\n"));
+    *c = (Compiler){.path = argv[0], .is_clang = true,
+                    .version = arena_strndup(a, r.out, strcspn(r.out, "\n"))};
     return STATUS_OK;
 }
 
@@ -203,45 +255,15 @@ static Status run_clang(Arena *a, const Compiler *c, const ModuleSpec *s, const 
     return file_read(a, object, &out->binary, &out->nbinary, why);
 }
 
-/* X(name, arguments): all must be there; 0 is success. */
-#define HIPRTC_FUNCTIONS(X)                                                                        \
-    X(hiprtcCreateProgram, (Handle * p, const char *text, const char *name, int nheader,           \
-                            const char *const *headers, const char *const *names))                 \
-    X(hiprtcDestroyProgram, (Handle * p))                                                          \
-    X(hiprtcCompileProgram, (Handle p, int noption, const char *const *options))                   \
-    X(hiprtcGetProgramLogSize, (Handle p, size_t * n))                                             \
-    X(hiprtcGetProgramLog, (Handle p, char *log))                                                  \
-    X(hiprtcGetCodeSize, (Handle p, size_t * n))                                                   \
-    X(hiprtcGetCode, (Handle p, char *code))
-
-typedef struct {
-#define X(name, arguments) int(*name) arguments;
-    HIPRTC_FUNCTIONS(X)
-#undef X
-} Hiprtc;
-
-static bool take_functions(void *h, Hiprtc *f)
-{
-    void *at;
-
-#define X(name, arguments)                                                                         \
-    if (!(at = dlsym(h, #name)))                                                                   \
-        return false;                                                                              \
-    memcpy(&f->name, &at, sizeof at);
-    HIPRTC_FUNCTIONS(X)
-#undef X
-    return true;
-}
-
 static Status run_hiprtc(Arena *a, const Compiler *c, const ModuleSpec *s,
                          const char *const *flags, int nflag, Module *out, const char **why)
 {
-    void *h = dlopen(c->path, RTLD_NOW | RTLD_LOCAL);
     Handle p = NULL;
     Hiprtc f;
     size_t n = 0;
 
-    if (!h || !take_functions(h, &f)) {
+    (void)c;
+    if (!open_hiprtc(a, &f)) {
         *why = no_compiler;
         return STATUS_TOOL;
     }
