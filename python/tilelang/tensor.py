@@ -2,6 +2,7 @@
 
 import functools
 import math
+import os
 import re
 import threading
 
@@ -133,7 +134,7 @@ class TensorProgram:
     """What @tl.tensor_program makes of a function.  Shapes and types come from the call; arguments
     that are no arrays are constants of the program."""
 
-    def __init__(self, func, target="auto", argnums=None, with_value=False, dynamic=None):
+    def __init__(self, func, target=None, argnums=None, with_value=False, dynamic=None):
         functools.update_wrapper(self, func)
         self._func, self._target, self._dynamic = func, target, dynamic
         self._argnums, self._with_value = argnums, with_value
@@ -232,9 +233,11 @@ class TensorProgram:
 
     def _signature(self, args):
         """What calls with arrays alone are told apart by; None where that takes a closer look."""
-        if len(args) != len(self._params) or self._open or self._target is None:
+        if len(args) != len(self._params) or self._open:
             return None
         parts = [str(_target._current[-1]) if _target._current else None]
+        if self._target is None:
+            parts.append(os.environ.get("TILELANG_DEFAULT_TARGET"))
         for x in args:
             whole = _whole.get(type(x))
             if whole is None or not whole(x):
@@ -303,7 +306,7 @@ class TensorProgram:
         return self._shown(args, keys).explain
 
 
-def tensor_program(func=None, *, target="auto", dynamic=None):
+def tensor_program(func=None, *, target=None, dynamic=None):
     """Make a tensor program of a function: whole tensors in numpy's words, tl.NAME.  dynamic={"x": ("n", None)}:
     the first extent of x stays open, one kernel takes all its values; so does x: "float32[n, 64]"."""
     if func is None:
@@ -314,7 +317,7 @@ def tensor_program(func=None, *, target="auto", dynamic=None):
 def _derived(f, argnums, with_value):
     plain = f._func if isinstance(f, TensorProgram) else f
     argnums = list(argnums) if isinstance(argnums, tuple) else argnums
-    return TensorProgram(plain, getattr(f, "_target", "auto"), argnums, with_value, getattr(f, "_dynamic", None))
+    return TensorProgram(plain, getattr(f, "_target", None), argnums, with_value, getattr(f, "_dynamic", None))
 
 
 def grad(f, argnums=0):

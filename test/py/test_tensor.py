@@ -2,6 +2,7 @@
 
 import linecache
 import math
+import os
 import re
 import time
 import unittest
@@ -431,6 +432,26 @@ class Calls(unittest.TestCase):
         self.assertTrue((f(a.astype("int32"), b) == (a.astype("int32") * 2).astype("float32") + b).all())
         self.assertIn('x: T.Tensor((3, 4), "int32")', f.tiles())
         self.assertTrue((f(y=b, x=a) == a * 2 + b).all())
+
+    def test_the_default_target(self):
+        """TILELANG_DEFAULT_TARGET holds where no target is said, in later calls too."""
+        fn = made("def f(x):\n    return x + 1\n")
+        x, was = normal(5), os.environ.pop("TILELANG_DEFAULT_TARGET", None)
+        plain, said = tl.tensor_program(fn), tl.tensor_program(fn, target="cpu")
+        try:
+            for target, fails in ((None, False), ("no_such", True), (GPU, False), ("no_such", True)):
+                os.environ.pop("TILELANG_DEFAULT_TARGET", None)
+                if target:
+                    os.environ["TILELANG_DEFAULT_TARGET"] = target
+                close(said(x), x + 1, 1e-6)
+                if fails:
+                    self.assertRaises((ValueError, tl.TileLangError), plain, x)
+                else:
+                    close(plain(x), x + 1, 1e-6)
+        finally:
+            os.environ.pop("TILELANG_DEFAULT_TARGET", None)
+            if was:
+                os.environ["TILELANG_DEFAULT_TARGET"] = was
 
     def test_dots_in_a_function_that_is_called(self):
         def half(x):
