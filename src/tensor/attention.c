@@ -162,6 +162,28 @@ static bool read_beside(const Graph *g, const Node *dot, const Group *k)
     return found;
 }
 
+static int64_t bytes_of(int64_t elements, const Node *n)
+{
+    return elements * dtype_bits(n->type) / 8;
+}
+
+/* Of shared memory.  Where nothing multiplies from registers, weights go through it too. */
+static int64_t tile_bytes(const Graph *g, const TileChoice *c, const Node *scores, const Node *dot)
+{
+    const Node *q = scores->arg[0], *v = dot->arg[1];
+    int64_t D = q->shape[2], step = bytes_of(c->n * D, q) + bytes_of(c->n * dot->shape[2], v);
+    int64_t weights = g->machine->mma_rate ? 0 : bytes_of(c->m * c->n, v);
+    return bytes_of(c->m * D, q) + weights + step * MAX(1, c->stages);
+}
+
+/* For the least of tiles. */
+static bool has_room(const Graph *g, const Node *scores, const Node *dot)
+{
+    const TileChoice least = {.m = 16, .n = 16};
+    const int64_t room = g->machine->shared_block;
+    return !room || tile_bytes(g, &least, scores, dot) <= room - ROOM_BESIDE;
+}
+
 bool match_attention(Graph *g, Node *dot, Group *out)
 {
     const Lin *at[3], *place[TENSOR_RANK];
@@ -178,7 +200,7 @@ bool match_attention(Graph *g, Node *dot, Group *out)
     bool ok = f.ok && f.dot && f.dot != dot && lin_same(f.at[1], at[1]) &&
               lin_same(f.at[2], at[2]) && !lin_uses(f.at[0], at[1]) && !lin_uses(f.at[0], at[2]) &&
               f.dot->arg[0]->shape[2] <= WIDTH_MOST && dot->shape[2] <= WIDTH_MOST &&
-              !s->is_output && !read_beside(g, f.dot, out);
+              !s->is_output && has_room(g, f.dot, dot) && !read_beside(g, f.dot, out);
     s->stored = stored;
     s->held = held;
     if (!ok)
@@ -208,25 +230,18 @@ typedef struct {
     int names;
 } Attention;
 
-static int64_t bytes_of(int64_t elements, const Node *n)
-{
-    return elements * dtype_bits(n->type) / 8;
-}
-
-/* Fewer stages, then fewer columns, until the tiles of a block have room. */
+/* Fewer stages, then fewer columns, then fewer rows, until the tiles of a block have room. */
 static void make_room(Attention *a)
 {
-    const Node *q = a->k->scores->arg[0], *v = a->k->anchor->arg[1];
     const int64_t room = a->g->machine->shared_block;
     TileChoice *c = &a->c;
-    while (room) {
-        int64_t step = bytes_of(c->n * a->D, q) + bytes_of(c->n * a->E, v);
-        if (bytes_of(c->m * a->D, q) + step * MAX(1, c->stages) <= room - ROOM_BESIDE)
-            return;
+    while (room && tile_bytes(a->g, c, a->k->scores, a->k->anchor) > room - ROOM_BESIDE) {
         if (c->stages > 1)
             c->stages--;
         else if (c->n >= 32)
             c->n = c->n / 32 * 16;
+        else if (c->m >= 32)
+            c->m /= 2;
         else
             return;
     }

@@ -45,7 +45,10 @@ void seen_loop(const Seen *s, int stages, Str *out); /* over tiles of columns */
 
 /* ---- attention_back.c ------------------------------------------------------------------------ */
 
-enum { INNER_MOST = 2 };
+enum {
+    INNER_MOST = 2,
+    BACK_ROOM_BESIDE = 4096, /* bytes of shared memory for barriers, alignment, numbers of rows */
+};
 typedef struct {       /* a product that reads what is made of the weights */
     Graph *g;
     Node *dot;

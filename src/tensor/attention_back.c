@@ -69,6 +69,18 @@ static void swap_inner(End *e)
     }
 }
 
+/* For tiles of 16 rows and 16 steps; what goes into the last product is stored where nothing
+ * multiplies from registers. */
+static bool has_room(const Machine *m, const End *e)
+{
+    int64_t bits = m->mma_rate ? 0 : 16 * 16 * dtype_bits(e->dot->arg[0]->type);
+
+    for (int i = 0; i < e->ndot; i++)
+        for (int k = 0; k < 2; k++)
+            bits += 16 * e->inner[i]->arg[0]->shape[2] * dtype_bits(e->inner[i]->arg[k]->type);
+    return !m->shared_block || bits / 8 <= m->shared_block - BACK_ROOM_BESIDE;
+}
+
 bool read_end(Graph *g, Node *dot, Node *weights, const char *row, const char *step, End *e)
 {
     *e = (End){.g = g, .dot = dot, .ok = true, .steps = dot->arg[0]->shape[2]};
@@ -88,7 +100,7 @@ bool read_end(Graph *g, Node *dot, Node *weights, const char *row, const char *s
             e->rows > 1 && e->steps > 1;
     for (int i = 0; i < e->ndot; i++)
         e->ok = e->ok && e->inner[i]->arg[0]->shape[2] <= most && !e->inner[i]->is_output;
-    return e->ok && (e->ndot < 2 || !reads(g, weights, e->inner[1]));
+    return e->ok && has_room(g->machine, e) && (e->ndot < 2 || !reads(g, weights, e->inner[1]));
 }
 
 typedef struct {

@@ -3,7 +3,6 @@
 #include "tensor/dots.h"
 
 enum {
-    ROOM_BESIDE = 4096, /* bytes of shared memory for barriers, alignment, numbers of rows */
     VECTORS_MOST = 8,
 };
 
@@ -176,12 +175,16 @@ static void choose(BackTiles *t)
         rows += bytes_of(e->inner[i]->arg[0]->shape[2], e->inner[i]->arg[0]);
         steps += bytes_of(e->inner[i]->arg[0]->shape[2], e->inner[i]->arg[1]);
     }
-    while (m->shared_block && rows * c.m + steps * c.n * MAX(1, c.stages) >
-                                  m->shared_block - ROOM_BESIDE) {
+    /* Where nothing multiplies from registers, what goes into the last product is stored too. */
+    const int64_t each = m->mma_rate ? 0 : bytes_of(1, e->dot->arg[0]);
+    while (m->shared_block && rows * c.m + steps * c.n * MAX(1, c.stages) + each * c.m * c.n >
+                                  m->shared_block - BACK_ROOM_BESIDE) {
         if (c.stages > 1)
             c.stages--;
         else if (c.n >= 32)
             c.n /= 2;
+        else if (c.m >= 32)
+            c.m /= 2;
         else
             break;
     }

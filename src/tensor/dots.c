@@ -855,6 +855,24 @@ static void place_product(Graph *g, const Group *k, Product *p)
     place_columns(g, p, 0);
 }
 
+/* Fewer stages, then smaller tiles of the result, where a step of k fills shared memory. */
+static void make_room(const Machine *m, const Node *dot, TileChoice *c)
+{
+    const int64_t a = dtype_bits(dot->arg[0]->type), b = dtype_bits(dot->arg[1]->type);
+
+    while (m->shared_block &&
+           (c->m * a + c->n * b) * c->k / 8 * MAX(1, c->stages) > m->shared_block) {
+        if (c->stages > 1)
+            c->stages--;
+        else if (c->n >= 32 && c->n >= c->m)
+            c->n = c->n / 32 * 16;
+        else if (c->m >= 32)
+            c->m = c->m / 32 * 16;
+        else
+            return;
+    }
+}
+
 static void plan_product(Graph *g, const Group *k, Product *p)
 {
     Node *const *arg = p->dot->arg;
@@ -869,6 +887,7 @@ static void plan_product(Graph *g, const Group *k, Product *p)
     for (int i = 0; i < 2 && machine_has(g->machine, HAS_THREADS); i++)
         if (match_windows(arg[i], &w) && w.taps_first == (i == 1))
             p->c.k = channels_of_tile(&w, p->c.k);
+    make_room(g->machine, p->dot, &p->c);
     p->k0 = arena_printf(g->arena, "k * %lld", (long long)p->c.k);
     place_product(g, k, p);
 }

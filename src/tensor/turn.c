@@ -51,6 +51,9 @@ static bool find_turn(const Graph *g, const Group *k, Turn *t)
     t->rows = t->columns = TILE;
     while (t->columns > LEAST && node_count(t->to) < t->rows * t->columns * graph_units(g))
         t->rows = t->columns /= 2;
+    const int64_t room = g->machine->shared_block; /* for what is read and what is stored */
+    while (room && t->columns > LEAST && 2 * t->rows * t->columns * bits / 8 > room)
+        t->rows = t->columns /= 2;
     while (t->rows > LEAST && t->rows / 2 >= rows)
         t->rows /= 2;
     while (t->columns > LEAST && t->columns / 2 >= columns)
