@@ -669,10 +669,8 @@ typedef struct {          /* of one ST_TILE, by its id */
                            * threads themselves issue it */
     CopyAlone alone;      /* a copy, likewise */
     bool in_group;        /* a copy: the kernel itself waits for the group that it closes */
-    bool left_open;       /* an MMA, a bulk store: in flight when the next statement begins, which
-                           * or a later one waits for it */
-    bool or_loops;        /* a bulk store: by the operator's own loops where it would start before
-                           * its tensor */
+    bool left_open;       /* an MMA, a bulk store: in flight behind it, a later one waits for it */
+    bool or_loops;        /* a bulk store: by loops where it would start before its tensor */
     int share, share_step; /* so many blocks of the cluster fill it together: their ranks differ by
                             * multiples of the step */
     const Isa *isa;       /* instruction row, when the mechanism has one */
