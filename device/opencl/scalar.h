@@ -286,6 +286,31 @@ TL_DEVICE uint8_t tl_nibble(uint8_t was, int32_t high, int32_t v)
     return (uint8_t)(high ? (was & 15) | (v & 15) << 4 : (was & 0xf0) | (v & 15));
 }
 
+/* In memory that others write too: the rest of the word stays. */
+TL_DEVICE void tl_share_nibble_global(volatile __global void *base, int64_t i, int32_t v)
+{
+    const uintptr_t at = (uintptr_t)base + (uintptr_t)(i >> 1);
+    volatile __global uint32_t *const word = (volatile __global uint32_t *)(at & ~(uintptr_t)3);
+    const uint32_t shift = (uint32_t)(at & 3) * 8 + (uint32_t)(i & 1) * 4;
+    uint32_t was, seen = *word;
+    do {
+        was = seen;
+        seen = atomic_cmpxchg(word, was, (was & ~(15u << shift)) | ((uint32_t)v & 15u) << shift);
+    } while (seen != was);
+}
+
+TL_DEVICE void tl_share_nibble_local(volatile __local void *base, int64_t i, int32_t v)
+{
+    const uintptr_t at = (uintptr_t)base + (uintptr_t)(i >> 1);
+    volatile __local uint32_t *const word = (volatile __local uint32_t *)(at & ~(uintptr_t)3);
+    const uint32_t shift = (uint32_t)(at & 3) * 8 + (uint32_t)(i & 1) * 4;
+    uint32_t was, seen = *word;
+    do {
+        was = seen;
+        seen = atomic_cmpxchg(word, was, (was & ~(15u << shift)) | ((uint32_t)v & 15u) << shift);
+    } while (seen != was);
+}
+
 TL_DEVICE int32_t tl_isnan_f32(float x) { return x != x; }
 TL_DEVICE int32_t tl_isnan_f64(double x) { return x != x; }
 TL_DEVICE int32_t tl_isinf_f32(float x) { return (as_uint(x) & 0x7fffffffu) == 0x7f800000u; }

@@ -133,6 +133,7 @@ test/kernel/names_threads.py:cluster
 test/kernel/tensor_memory.py:cluster_of_one
 --unsupported-here test/kernel/uniform_bounds.py:drawn
 test/kernel/teams.py:roles
+test/kernel/half_bytes.py:quantise N=40 dtype=int4
 X
     lanes examples/softmax.py M=9 N=65 dtype=float16
     lanes test/kernel/warps.py:votes

@@ -194,12 +194,30 @@ static void emit_copy(Emit *e, const Stmt *s)
     str_puts(e->out, ";\n");
 }
 
+/* The other half of a byte may be another thread's: a function for each memory. */
+static void store_one(Emit *e, const Buffer *b, const Expr *at, const Expr *value)
+{
+    MemScope scope = buffer_root(b)->scope;
+
+    if (dtype_bits(b->type) != 4 || (scope != MEM_GLOBAL && scope != MEM_SHARED)) {
+        emit_store(e, b, at, value);
+        return;
+    }
+    e->converts = true;
+    str_printf(e->out, "tl_share_nibble_%s(%s, ", scope == MEM_GLOBAL ? "global" : "local",
+               buffer_name(e, b));
+    emit_loose(e, at);
+    str_puts(e->out, ", ");
+    emit_stored(e, b->type, value);
+    str_puts(e->out, ");\n");
+}
+
 static void store_lanes(Emit *e, const Buffer *b, const Expr *at, const Expr *value,
                         const Expr *guard)
 {
     for (int l = 0; l < MAX(at->lanes, value->lanes); l++) {
         emit_guard(e, guard ? lane_of(e->ir, guard, l) : NULL);
-        emit_store(e, b, lane_of(e->ir, at, l), lane_of(e->ir, value, l));
+        store_one(e, b, lane_of(e->ir, at, l), lane_of(e->ir, value, l));
     }
 }
 
