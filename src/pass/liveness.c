@@ -36,6 +36,7 @@ typedef struct {
     Kernel *k;
     GroupWalk group;
     Map of; /* root Buffer -> Live */
+    Map read; /* roots that something reads */
     VEC(Use) recent; /* uses in the order of their times, of ranges that have no end yet */
     Live *list;
     int n;
@@ -197,12 +198,15 @@ static void see_call(Walk *w, const Stmt *s)
         land(w, intrin_table[s->u.call.which].waits);
 }
 
-/* Iterations of a pipeline wait for all that they start; a tile with one stage is the kernel's. */
+/* Iterations of a pipeline wait for all that they read of what they started; a tile with one stage
+ * is the kernel's. */
 static void see_store(Walk *w, const Stmt *s)
 {
-    touch(w, s->u.store.buf);
-    if (s->u.store.async && buffer_plan(w->k, buffer_root(s->u.store.buf))->stages <= 1)
-        fly(w, QUEUE_COPIES, s->u.store.buf);
+    const Buffer *root = buffer_root(s->u.store.buf);
+
+    touch(w, root);
+    if (s->u.store.async && (buffer_plan(w->k, root)->stages <= 1 || !map_has(&w->read, root)))
+        fly(w, QUEUE_COPIES, root);
 }
 
 static void see_leaf(Walk *w, const Stmt *s)
@@ -461,6 +465,15 @@ static void walk_all(Walk *w)
     }
 }
 
+static void see_read(void *arg, const Stmt *s, const Touch *t)
+{
+    Walk *w = arg;
+
+    (void)s;
+    if (touch_reads(t))
+        map_set(&w->read, buffer_root(t->buf), t->buf);
+}
+
 void live_find(Kernel *k, Live *list, int n, LiveScope scope)
 {
     Walk w = {.k = k, .list = list, .n = n, .scope = scope};
@@ -469,8 +482,10 @@ void live_find(Kernel *k, Live *list, int n, LiveScope scope)
     bool cluster = k->cluster[0] * k->cluster[1] * k->cluster[2] > 1 && !k->extra_threads;
 
     map_init(&w.of, k->scratch);
+    map_init(&w.read, k->scratch);
     for (int i = 0; i < n; i++)
         map_set(&w.of, list[i].buf, &list[i]);
+    stmt_touches_all(k->body, see_read, &w);
     group_walk_init(&w.group, k);
     w.by_hand = syncs_by_hand(k, &w.group);
     walk_all(&w);

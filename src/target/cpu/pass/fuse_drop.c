@@ -74,12 +74,15 @@ static bool reads_copied(Copies *c, const Stmt *loop, const Uses *u, bool *ends)
     for (int i = 0; i < n; i++) {
         const Stmt *s = body->kind == ST_BLOCK ? body->u.block.list[i] : body;
         Uses w = uses_of(c->ir->arena, s);
-        for (int j = 0; j < w.touch.n; j++)
-            if (stored && w.touch.at[j].buf == c->copy->u.store.buf &&
-                !touch_writes(&w.touch.at[j]))
+        bool stores = s->kind == ST_STORE && s->u.store.buf == c->copy->u.store.buf &&
+                      !s->u.store.guard;
+        for (int j = 0; j < w.touch.n; j++) { /* a write under a condition leaves some as they were */
+            if (w.touch.at[j].buf != c->copy->u.store.buf)
+                continue;
+            if (touch_writes(&w.touch.at[j]) ? !stores : stored)
                 return false;
-        if (s->kind == ST_STORE && s->u.store.buf == c->copy->u.store.buf && !s->u.store.guard)
-            stored = true;
+        }
+        stored |= stores;
     }
     *ends = stored;
     return true;
