@@ -577,9 +577,8 @@ static const Expr *load_from(Ir *ir, const Expr *e, Buffer *b)
                       : expr_load(ir, b, e->kid, n);
 }
 
-static const Expr *subst_node(Ir *ir, const Expr *e, void *arg)
+static const Expr *subst_node(Ir *ir, const Expr *e, const Subst *s)
 {
-    const Subst *s = arg;
     if (e->op == EX_VAR) {
         const Expr *by = s->var == e->u.var ? s->by : s->vars ? map_get(s->vars, e->u.var) : NULL;
         return by ? by : e;
@@ -591,12 +590,38 @@ static const Expr *subst_node(Ir *ir, const Expr *e, void *arg)
     return e;
 }
 
+/* Not by expr_map: what an operator folds to with its new operands may be a variable that was put in,
+ * and is not to be replaced once more. */
+static const Expr *subst_expr(Ir *ir, ExprMemo *m, const Expr *e, const Subst *s)
+{
+    if (e->nkid == 0)
+        return subst_node(ir, e, s);
+    int at = memo_find(m, e);
+    if (m->slot[at].round == m->round)
+        return m->slot[at].val;
+    const Expr *few[KIDS_LOCAL];
+    const Expr **kid = e->nkid <= KIDS_LOCAL ? few : NEWN(ir->arena, const Expr *, e->nkid);
+    bool same = true;
+    for (int i = 0; i < e->nkid; i++) {
+        kid[i] = subst_expr(ir, m, e->kid[i], s);
+        same = same && kid[i] == e->kid[i];
+    }
+    const Expr *r = same ? e : expr_with_kids(ir, e, kid);
+    if (e->op == EX_LOAD || e->op == EX_ADDR)
+        r = subst_node(ir, r, s);
+    memo_set(ir, m, e, r);
+    return r;
+}
+
 static const Expr *subst_whole(Ir *ir, const Expr *e, void *arg)
 {
     const Subst *s = arg;
     if (s->var && !expr_uses_var(e, s->var))
         return e;
-    return expr_map(ir, e, subst_node, arg);
+    ExprMemo *m = memo_take(ir);
+    const Expr *r = subst_expr(ir, m, e, s);
+    memo_give(ir, m);
+    return r;
 }
 
 const Expr *expr_subst(Ir *ir, const Expr *e, const Var *v, const Expr *by)

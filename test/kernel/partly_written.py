@@ -1,11 +1,15 @@
-# A tile that takes a copy, of which a nest then writes some elements only: later nests read both.
-# verify:
-# verify: N=16 W=8 step=5
-# verify: N=13 W=3 dtype=int16
+# Tiles of which something writes a part: later nests read both.
+# verify: :partly
+# verify: :partly N=16 W=8 step=5
+# verify: :partly N=13 W=3 dtype=int16
+# verify: :first_row
+# verify: :first_row rows=5 whole=True
+# verify: :first_row dtype=float16 whole=True
 import tilelang
 import tilelang.language as T
 
 
+# A nest writes some elements of what took a copy.
 @tilelang.jit
 def partly(N=13, W=1, step=3, dtype="float32"):
     @T.prim_func
@@ -25,5 +29,28 @@ def partly(N=13, W=1, step=3, dtype="float32"):
                 c[i, j] = s[i, j] * 2.0
             T.copy(c, S)
             T.copy(t, R)
+
+    return main
+
+
+# A copy into the first row of a fragment, which is all that its nest has.
+@tilelang.jit
+def first_row(rows=7, cols=4, dtype="float32", whole=False):
+    @T.prim_func
+    def main(A: T.Tensor((13, 7), "float32"), R: T.Tensor((rows,), "float32"), F: T.Tensor((rows, cols), dtype)):
+        with T.Kernel(1, threads=128):
+            s = T.alloc_shared((13, 7), "float32")
+            f = T.alloc_fragment((rows, cols), dtype)
+            r = T.alloc_shared((rows,), "float32")
+            T.copy(A, s)
+            for i, j in T.Parallel(rows, cols):
+                f[i, j] = s[(j * 6 + 4) % 13, (i + 3) % 7]
+            if whole:
+                T.copy(A[6:7, 0:cols], f[0:1, 0:cols])
+            else:
+                T.copy(s[6:7, 0:cols], f[0:1, 0:cols])
+            T.reduce_sum(f, r, dim=-1)
+            T.copy(r, R)
+            T.copy(f, F)
 
     return main

@@ -173,3 +173,21 @@ TEST(visits_stop_where_told)
     CHECK_INT(n, 4); /* let, guarded load, fill's argument, the while's condition; not its body */
     world_close(&w);
 }
+
+/* i * 16 + j with 0 for i and i for j is i: what was put in is not replaced. */
+TEST(variables_are_replaced_all_at_once)
+{
+    World w;
+    Map m;
+
+    world_open(&w);
+    const Expr *i = var_of(&w, "i", DT_I32), *j = var_of(&w, "j", DT_I32);
+    const Expr *e = expr_add(w.ir, expr_mul(w.ir, i, expr_int(w.ir, 16)), j);
+    map_init(&m, w.ir->arena);
+    map_set(&m, i->u.var, expr_int(w.ir, 0));
+    map_set(&m, j->u.var, i);
+    CHECK(expr_subst_map(w.ir, e, &m, NULL) == i);
+    map_set(&m, i->u.var, j);
+    CHECK(expr_subst_map(w.ir, expr_mul(w.ir, i, j), &m, NULL) == expr_mul(w.ir, j, i));
+    world_close(&w);
+}
