@@ -590,8 +590,8 @@ static const Expr *subst_node(Ir *ir, const Expr *e, const Subst *s)
     return e;
 }
 
-/* Not by expr_map: what an operator folds to with its new operands may be a variable that was put in,
- * and is not to be replaced once more. */
+/* Not by expr_map: what an operator folds to with its new operands may be a variable that was put
+ * in, and is not to be replaced once more. */
 static const Expr *subst_expr(Ir *ir, ExprMemo *m, const Expr *e, const Subst *s)
 {
     if (e->nkid == 0)

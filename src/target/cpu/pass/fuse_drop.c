@@ -76,7 +76,7 @@ static bool reads_copied(Copies *c, const Stmt *loop, const Uses *u, bool *ends)
         Uses w = uses_of(c->ir->arena, s);
         bool stores = s->kind == ST_STORE && s->u.store.buf == c->copy->u.store.buf &&
                       !s->u.store.guard;
-        for (int j = 0; j < w.touch.n; j++) { /* a write under a condition leaves some as they were */
+        for (int j = 0; j < w.touch.n; j++) { /* a write under a condition leaves others */
             if (w.touch.at[j].buf != c->copy->u.store.buf)
                 continue;
             if (touch_writes(&w.touch.at[j]) ? !stores : stored)
