@@ -159,9 +159,17 @@ hand() {
     check gfx942 test/gpu/kernel/mfma.py dtype=int8 accum=int32 suffix=i32_32x32x16_i8 size=32 k=16
 }
 
+# Loops that do not run, and a kernel without statements.
+nothing() {
+    for run in "rounds n=0" "rounds n=0 stages=3" "rounds n=1" nothing; do
+        text=$("$tl" verify test/gpu/kernel/no_rounds.py:$run -q --sim --text --target "hip -mcpu=gfx942" 2>&1) && echo ok || echo "FAIL no_rounds.py:$run: $text"
+    done
+}
+
 operands >"$log/d"
 instructions >>"$log/d"
 hand >>"$log/d"
+nothing >>"$log/d"
 ahead >>"$log/d"
 [ "${2:-}" = code ] || samples
 grep -hv '^ok$' "$log"/[abcd]

@@ -174,13 +174,20 @@ static const Stmt *bring_zeros(Ir *ir, const Stmt *s, void *arg)
 
 static const Stmt *straighten(Straight *c, const Stmt *s);
 
+static bool waits(const Stmt *s, void *arg)
+{
+    (void)arg;
+    return stmt_waits(s, QUEUE_COPIES);
+}
+
+/* It may not run at all: then what was issued ahead of it is in flight behind it. */
 static const Stmt *straighten_loop(Straight *c, const Stmt *s, const Stmt *body)
 {
-    bool outer = c->idle;
+    bool outer = c->idle, ahead = outer && stmt_any(body, waits, NULL);
 
     c->idle = false;
     s = stmt_with_body(c->ir, s, straighten(c, body));
-    if (c->idle)
+    if (c->idle || ahead)
         s = stmt_seq(c->ir, s, stmt_wait(c->ir, s->span, QUEUE_COPIES, 0, 0, NULL));
     c->idle = outer;
     return s;
@@ -217,7 +224,7 @@ static const Stmt *straighten(Straight *c, const Stmt *s)
     case ST_BLOCK:
         for (int i = 0; i < s->u.block.n; i++)
             all = stmt_seq(c->ir, all, straighten(c, s->u.block.list[i]));
-        return all;
+        return all ? all : s;
     case ST_FOR: return straighten_loop(c, s, s->u.loop.body);
     case ST_WHILE: return straighten_loop(c, s, s->u.branch.then);
     case ST_ROLE: return stmt_with_body(c->ir, s, straighten(c, s->u.role.body));
