@@ -181,20 +181,19 @@ static Value1 atomic_step(Sim *m, const Stmt *s, SimMem *mem, int64_t i, Value1 
 {
     AtomicOp op = s->u.atomic.op;
     const bool reads = op != ATOMIC_STORE && (op != ATOMIC_EXCH || s->u.atomic.bind);
-    const bool flags = m->flags && m->self;
     Value1 old = {0};
 
     if (reads && mem->init && m->o.check_uninit && !mem_is_init(mem, i))
         fail_uninitialised(m, mem, i);
     if (op != ATOMIC_STORE)
         old = mem_read(mem, i);
-    if (flags && reads)
+    if (m->flags && m->self && reads)
         flags_read(m, mem, i, s);
     if (op == ATOMIC_STORE || op == ATOMIC_EXCH)
         mem_write(mem, i, v);
     else if (op != ATOMIC_LOAD)
         mem_write(mem, i, value_binary(atomic_operator(op), s->u.atomic.buf->type, old, v));
-    if (flags && op != ATOMIC_LOAD)
+    if (m->flags && m->self && op != ATOMIC_LOAD) /* reading may have been too much of them */
         flags_written(m, mem, i, s);
     return old;
 }

@@ -2,6 +2,7 @@
 # verify: :chain
 # verify: :chain P=5
 # verify: :last
+# verify: :last P=300 N=32
 import tilelang
 import tilelang.language as T
 
