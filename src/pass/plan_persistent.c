@@ -135,7 +135,7 @@ static int trend(Length *l, int64_t n)
         most = MAX(most, now);
         before = now;
     }
-    if ((up && down) || sum * 5 > most * samples * 4)
+    if (!!up == !!down || sum * 5 > most * samples * 4)
         return 0;
     return up ? 1 : -1;
 }

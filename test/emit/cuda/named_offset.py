@@ -14,12 +14,10 @@ def main(A: T.Tensor((64, 512), "float16"), B: T.Tensor((64, 512), "float16")):
 #     const uint16_t *__restrict__ A,
 #     uint16_t *__restrict__ B)
 # {
-#     const int32_t b = blockIdx.x;
+#     const int32_t bx = blockIdx.x;
+#     const int32_t by = blockIdx.y;
 #     const int32_t tx = threadIdx.x;
 #
-#     const int32_t in = b;
-#     const int32_t bx = tl_floordiv_i32(in, 2);
-#     const int32_t by = tl_floormod_i32(in, 2);
 #     const int32_t col = (int32_t)((uint32_t)bx * 64u);
 #     const int32_t row = (int32_t)((uint32_t)by * 32u);
 #     *(uint4 *)&B[tx / 8 * 512 + tx % 8 * 8 + col + row * 512] = *(const uint4 *)&A[tx / 8 * 512 + tx % 8 * 8 + col + row * 512];

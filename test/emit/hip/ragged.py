@@ -16,12 +16,10 @@ def main(A: T.Tensor((100, 72), "float16"), B: T.Tensor((128, 128), "float16")):
 # {
 #     extern __shared__ __align__(1024) unsigned char tl_shared[];
 #     uint16_t *const a = (uint16_t *)(tl_shared + 0);
-#     const int32_t b = blockIdx.x;
+#     const int32_t bx = blockIdx.x;
+#     const int32_t by = blockIdx.y;
 #     const int32_t tx = threadIdx.x;
 #
-#     const int32_t in = b;
-#     const int32_t bx = tl_floordiv_i32(in, 2);
-#     const int32_t by = tl_floormod_i32(in, 2);
 #     // T.copy(A[by * 64, bx * 64], a)  ragged.py:10
 #     if (by < 1) {
 #         #pragma unroll
@@ -31,7 +29,7 @@ def main(A: T.Tensor((100, 72), "float16"), B: T.Tensor((128, 128), "float16")):
 #     } else {
 #         #pragma unroll
 #         for (int32_t s_1 = 0; s_1 < 8; s_1++) {
-#             *(uint4 *)&a[tx * 8 + s_1 * 512] = tl_load_or_zero<uint4>(&A[bx * 64 + tx / 8 * 72 + tx % 8 * 8 + s_1 * 576 + 4608], A, 14400, tx / 8 + s_1 * 8 < 36 && bx * 8 + tx % 8 < 9);
+#             *(uint4 *)&a[tx * 8 + s_1 * 512] = tl_load_or_zero<uint4>(&A[bx * 64 + tx / 8 * 72 + tx % 8 * 8 + s_1 * 576 + 4608], A, 14400, bx * 8 + tx % 8 < 9);
 #         }
 #     }
 #     // T.copy(a, B[by * 64, bx * 64])  ragged.py:11
