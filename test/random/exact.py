@@ -1,10 +1,11 @@
 """exact.py -- random kernels of whole numbers (deep.py) against what their text gives as plain Python (plain.py).
 
-    python3 exact.py TL [--from SEED] [--count N] [--target NAME]… [--jobs N] [--keep DIR]
+    python3 exact.py TL [--from SEED] [--count N] [--target NAME]… [--run NAME]… [--jobs N] [--keep DIR]
 
 The other random kernels are held to the meaning that the compiler itself gives them; where that is wrong all agree.
 Here numpy says what each element has to be, to the last bit.  The meaning (`tl run --sim`) and the CPU are compared
 with it, and for each target (sm_80 and sm_90a unless given) the simulator and the text are held to the meaning.
+--run cuda has a device of this machine do it in place of all that.
 
 A failure prints its seed and what differs; with --keep its kernel and tensors stay in DIR/SEED.  The last line is
 "N passed, M failed"."""
@@ -60,7 +61,7 @@ def differs(name, got, want):
     return "%s%s is %s, not %s; %d of %d differ" % (name, list(at), got[at], want[at], bad.sum(), bad.size)
 
 
-def try_seed(tl, seed, targets, folder):
+def try_seed(tl, seed, runs, targets, folder):
     """What is wrong with the kernel of this seed, by place; {}."""
     text = deep.Deep(seed).text()
     arrays, scalars = tensors_of(text, seed)
@@ -74,7 +75,8 @@ def try_seed(tl, seed, targets, folder):
     want = {name: a.copy() for name, a in arrays.items()}
     plain.run(text, dict(want, **scalars))
     wrong = {}
-    for where, words in (("meaning", ["--sim"]), ("cpu", ["--target", "cpu"])):
+    for where in runs:
+        words = ["--sim"] if where == "meaning" else ["--target", where]
         out = {n: os.path.join(folder, "%s.%s.npy" % (n, where)) for n in arrays if n.startswith("R")}
         said = ask([tl, "run", path, "-q"] + words + given + [w for n, p in out.items() for w in ("--out", "%s=%s" % (n, p))])
         for n in () if said else out:
@@ -95,15 +97,17 @@ def main():
     p.add_argument("--from", dest="first", type=int, default=1)
     p.add_argument("--count", type=int, default=40)
     p.add_argument("--target", action="append")
+    p.add_argument("--run", action="append", help="a target that runs here: cuda, cpu, opencl; no other place unless given")
     p.add_argument("--jobs", type=int, default=os.cpu_count())
     p.add_argument("--keep")
     o = p.parse_args()
-    targets, passed, failed, told = o.target or ["sm_80", "sm_90a"], 0, 0, time.time()
+    runs, targets = o.run or ["meaning", "cpu"], o.target or ([] if o.run else ["sm_80", "sm_90a"])
+    passed, failed, told = 0, 0, time.time()
     with tempfile.TemporaryDirectory() as work, concurrent.futures.ThreadPoolExecutor(o.jobs) as pool:
         def one(seed):
             folder = os.path.join(work, str(seed))
             os.mkdir(folder)
-            wrong = try_seed(o.tl, seed, targets, folder)
+            wrong = try_seed(o.tl, seed, runs, targets, folder)
             if wrong and o.keep:
                 shutil.copytree(folder, os.path.join(o.keep, str(seed)), dirs_exist_ok=True)
             shutil.rmtree(folder)
