@@ -3,8 +3,10 @@
  * Lane 8 * i + r names where row r of matrix i starts: 8 rows of 16 bytes, of which every lane gets
  * 32 bits: the words of lane l are those of row l / 4, or with trans the elements of column l / 4.
  * The starts are exchanged by a shuffle and the elements read one by one, at their places under
- * the tile's layout, so that it means the same on every target.  T.gemm uses the instruction. */
+ * the tile's layout, so that it means the same on every target.  T.gemm uses the instruction; where
+ * there is one, that is told. */
 #include "front/builtin.h"
+#include "isa/isa.h"
 
 enum { LANES = 32, ROWS = 8, WORD_BITS = 32 };
 
@@ -109,9 +111,13 @@ Value do_ptx_ldmatrix(BuiltinCall *c)
     Ir *ir = c->ev->ir;
     Ldmatrix x;
 
-    call_threads(c);
+    Kernel *k = call_threads(c);
+    const Machine *on = call_machine(c);
     take(c, &x);
     check(c, &x);
+    if (on && isa_fits(ir->words->isa_find("ldmatrix.a"), on))
+        audit_note(k, AUDIT_MMA, c->span, "T.ptx_ldmatrix is done by shuffles and by loads of single "
+                   "elements, not by ldmatrix, which T.gemm uses");
     int each = WORD_BITS / dtype_bits(x.from->u.buf->type);
     const Expr *lane = expr_floormod(ir, flat_thread(c), expr_int(ir, LANES));
     const Expr *row = expr_floordiv(ir, lane, expr_int(ir, 4));
