@@ -196,6 +196,7 @@ struct Trace {
     Map lent;             /* root Buffer -> Lent* */
     Map pointers;         /* Var of a T.ptr parameter -> TensorSpec* */
     Map consts;           /* T.const name -> Value* (V_INT once known) */
+    Map lets;             /* Var of a name -> its value, where that reads no memory */
     VEC(Var *) const_vars;
     Value returned;       /* eager: T.empty tensors */
     Span return_span;     /* of the last return that was run: its own, if it returned anything */

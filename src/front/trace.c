@@ -79,6 +79,8 @@ const Expr *trace_let(Eval *ev, Span at, const char *name, const Expr *value)
     Var *v = var_new(ev->ir, name, (DType)value->type, at);
     const Expr *e = expr_var(ev->ir, v);
     trace_emit(ev, stmt_let(ev->ir, at, v, value));
+    if (ev->trace && !expr_has_load(value))
+        map_set(&ev->trace->lets, v, (void *)value);
     return e;
 }
 
@@ -386,6 +388,7 @@ static Trace *trace_begin(Eval *ev, Function *fn, int eager)
     map_init_text(&t->consts, ev->arena);
     map_init(&t->pointers, ev->arena);
     map_init(&t->lent, ev->arena);
+    map_init(&t->lets, ev->arena);
     ev->trace = t;
     return t;
 }

@@ -569,8 +569,13 @@ def product_by_hand(ta, tb, dtype, acc, M=32, N=32, K=64):
 def test_products_by_hand():
     """Registers filled by hand and one instruction at a time."""
     rng = np.random.default_rng(0)
-    for ta, tb, dtype, acc, arch in ((False, True, "float16", "float32", "sm_90a"),
-                                     (True, False, "int8", "int32", "sm_80")):
+    for ta, tb, dtype, acc, arch in ((False, True, "float16", "float32", "sm_90a"), (True, False, "int8", "int32", "sm_80"),
+                                     (True, False, "float16", "float32", "sm_80"), (True, True, "float16", "float32", "sm_90a"),
+                                     (False, False, "float16", "float32", "sm_90a"), (False, True, "int8", "int32", "sm_90a")):
+        text = tilelang.compile(product_by_hand(ta, tb, dtype, acc), out_idx=[2], target="cuda -arch=" + arch).get_kernel_source()
+        for name, turned in (("a_local", ta), ("b_local", not tb)):
+            wanted = "" if turned and dtype == "int8" else "tl_ldmatrix_x4%s(%s" % ("_trans" if turned else "", name)
+            assert wanted in text.replace("(uint32_t *)&", ""), (wanted, text)
         k = tilelang.compile(product_by_hand(ta, tb, dtype, acc), out_idx=[2],
                              target="sim -arch=" + arch)
         a = rng.integers(-3, 4, (64, 32) if ta else (32, 64)).astype(dtype)

@@ -16,6 +16,10 @@ def _is_fragment(buffer):
     return buffer.scope() == "local.fragment"
 
 
+def _has(buffer, scope):
+    return hasattr(buffer, "scope") and buffer.scope().split(".")[0] == scope and not _is_fragment(buffer)
+
+
 class TensorCoreIntrinEmitter:
     M_DIM = n_dim = 16
     WARP_SIZE = 32
@@ -61,6 +65,26 @@ class TensorCoreIntrinEmitter:
         """own_rows pieces of 16 rows, in the order of registers that the operand has."""
         each, k_dim, chunk = self.k_dim // 8, self.k_dim, self.chunk
         lane = self.extract_thread_binding(self.get_thread_binding())[0]
+
+        @T.macro
+        def load_matrices(local, slot, shared, lane, row, k):
+            if turned:
+                down = lane % 16 if along_first else lane // 16 * 8 + lane % 8
+                across = lane // 16 * 8 if along_first else lane // 8 % 2 * 8
+                T.ptx_ldmatrix(True, 4, T.address_of(shared[k + down, row + across]), T.address_of(local[slot]))
+            else:
+                down = lane // 16 * 8 + lane % 8 if along_first else lane % 16
+                across = (lane // 8 % 2 if along_first else lane // 16) * 4 * each
+                T.ptx_ldmatrix(False, 4, T.address_of(shared[row + down, k + across]), T.address_of(local[slot]))
+
+        @T.macro
+        def load_all(local, shared, ki, rk, lane, row_first):
+            for i in T.unroll(own_rows):
+                load_matrices(local, i * count, shared, lane, row_first + i * 16, rk * chunk + ki * k_dim)
+
+        if (_has(shared, "shared") and _has(local, "local") and len(local.shape) == 1 and len(shared.shape) == 2
+                and self.thread_var is None and not (turned and each > 2)):
+            return load_all(local, shared, ki, rk, lane, row_first)
 
         @T.macro
         def load(local, shared, ki, rk, lane, row_first):

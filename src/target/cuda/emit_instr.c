@@ -142,9 +142,14 @@ static void emit_ldmatrix(Cuda *c, const Stmt *s)
 {
     Emit *e = &c->e;
     const Region *to = &s->u.instr.region[0], *from = &s->u.instr.region[1];
+    const Layout *l = buffer_plan(e->k, from->buf)->layout;
     const Expr *row, *col;
     bool trans = false;
-    int n = lane_row(c, s, &trans, &row, &col);
+    int n = lane_row(c, s, &trans, &row, &col), bits = dtype_bits(from->buf->type);
+
+    if (l && layout_vector_width(l, from->buf->rank - 1, bits, 16) * bits != 128)
+        diag_fail(e->k->diag, s->span, "ldmatrix reads rows of 16 bytes, which do not lie together "
+                  "under the layout of '%s' [unsupported-here]", from->buf->name);
 
     emit_indent(e);
     str_printf(e->out, "tl_ldmatrix_x%d%s(", n, trans ? "_trans" : "");
