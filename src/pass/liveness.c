@@ -7,9 +7,10 @@
  *                   left.  On demand those that each one refills (plan_refills) do not
  *   some threads    an `if` on the thread, or a role, is one statement: its arms run side by side.
  *                   Where some of them wait at barriers in memory, tiles mentioned there live
- *                   throughout: only the kernel knows who waits for whom.  Tiles of such parts
- *                   alone share nothing with each other while there is room: threads that go
- *                   side by side would wait for each other
+ *                   throughout: only the kernel knows who waits for whom.  Where they do not fit
+ *                   so, those that landed.c follows live to the wait that it found.  Tiles of
+ *                   such parts alone share nothing with each other while there is room: threads
+ *                   that go side by side would wait for each other
  *   a producer      fills its tiles at any time from the start.  The consumer waits for all it
  *                   sends, so they are free after the consumer's last use; those that MMAs of an
  *                   issuer read, after the consumer's wait for their sums
@@ -47,6 +48,7 @@ typedef struct {
     bool apart;          /* in a part that only some threads of such a kernel run */
     int some;            /* parts around that only some threads run */
     bool early;          /* in the producer */
+    const Landed *landed; /* NULL: not known, or not asked */
     const Buffer *commit; /* the barrier that says that all MMAs so far are done; NULL: none */
     Map open[FLY_COUNT]; /* Buffer -> Live: what is in flight */
 } Walk;
@@ -62,6 +64,16 @@ static void use_now(Walk *w, Live *l)
         vec_push(w->k->scratch, &w->recent, ((Use){l, w->now}));
 }
 
+static bool is_landed(const Walk *w, const Live *l)
+{
+    return w->landed && map_has(&w->landed->done, l->buf);
+}
+
+static bool is_later(const Walk *w, const Live *l)
+{
+    return w->landed && map_has(&w->landed->later, l->buf);
+}
+
 static Live *touch(Walk *w, const Buffer *b)
 {
     Live *l = map_get(&w->of, buffer_root(b));
@@ -70,9 +82,9 @@ static Live *touch(Walk *w, const Buffer *b)
         return NULL;
     l->seen++;
     l->some += w->some > 0;
-    if (w->apart)
-        l->first = 0, l->last = INT_MAX;
-    if (w->early)
+    if (w->apart && !is_landed(w, l))
+        l->first = is_later(w, l) ? l->first : 0, l->last = INT_MAX;
+    if (w->early || (w->apart && is_landed(w, l)))
         l->first = 0;
     if (l->first < 0)
         l->first = w->now;
@@ -84,7 +96,7 @@ static Live *touch(Walk *w, const Buffer *b)
 static void fly(Walk *w, int f, const Buffer *b)
 {
     Live *l = map_get(&w->of, buffer_root(b));
-    if (l)
+    if (l && !is_landed(w, l))
         map_set(&w->open[f], l->buf, l);
 }
 
@@ -117,7 +129,7 @@ static void load(Walk *w, const Stmt *s)
     Live *l = map_get(&w->of, buffer_root(s->u.instr.region[0].buf));
     const Buffer *bar = s->u.instr.nregion > 2 ? s->u.instr.region[2].buf : NULL;
 
-    if (!l || w->early)
+    if (!l || w->early || is_landed(w, l))
         return;
     bool flies = map_has(&w->open[FLY_LOADS], l->buf);
     if (!bar || buffer_static_size(bar) != 1 || (flies && l->bar != bar))
@@ -222,6 +234,9 @@ static void see_leaf(Walk *w, const Stmt *s)
         see_call(w, s);
     else if (s->kind == ST_TILE)
         see_tile(w, s);
+    for (int i = 0; w->landed && w->landed->at == s && i < w->n; i++)
+        if (is_landed(w, &w->list[i]))
+            use_now(w, &w->list[i]);
 }
 
 /* ---- structure ------------------------------------------------------------------------------- */
@@ -480,6 +495,7 @@ void live_find(Kernel *k, Live *list, int n, LiveScope scope)
     bool warps = kernel_on_warps(k);
     bool always = !warps && k->uses_threads; /* threads that are not in step */
     bool cluster = k->cluster[0] * k->cluster[1] * k->cluster[2] > 1 && !k->extra_threads;
+    Landed landed;
 
     map_init(&w.of, k->scratch);
     map_init(&w.read, k->scratch);
@@ -488,6 +504,10 @@ void live_find(Kernel *k, Live *list, int n, LiveScope scope)
     stmt_touches_all(k->body, see_read, &w);
     group_walk_init(&w.group, k);
     w.by_hand = syncs_by_hand(k, &w.group);
+    if (w.by_hand && scope > LIVE_GROUPS && landed_find(k, &landed))
+        w.landed = &landed;
+    if (scope == LIVE_LEAST && landed_later(k))
+        w.by_hand = cluster = false;
     walk_all(&w);
     if (scope > LIVE_LOOPS) {
         int *uses = NEWN(k->scratch, int, n + 1);
@@ -501,7 +521,8 @@ void live_find(Kernel *k, Live *list, int n, LiveScope scope)
         /* sharing would make warpgroups that go by themselves wait: only where it must be */
         kept |= scope <= LIVE_LOOPS && buffer_plan(k, list[i].buf)->groups > 1;
         list[i].apart = scope == LIVE_GROUPS && list[i].some && list[i].some == list[i].seen;
-        if (always || cluster || kept || (list[i].first >= 0 && list[i].last < 0))
+        bool known = is_landed(&w, &list[i]) || is_later(&w, &list[i]);
+        if (always || (cluster && !known) || kept || (list[i].first >= 0 && list[i].last < 0))
             list[i].first = 0, list[i].last = INT_MAX;
     }
 }

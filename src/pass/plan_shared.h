@@ -20,6 +20,15 @@ typedef enum {
     LIVE_ITERS, /* less what each iteration fills anew */
     LIVE_LEAST, /* as if each iteration filled anew all that only the loop mentions */
 } LiveScope;
+/* landed.c: where threads wait for each other by hand. */
+typedef struct {
+    const Stmt *at; /* the wait of the whole block */
+    Map done;       /* root Buffer of tiles that are done with there */
+    Map later;      /* of those that only statements after it touch, and no other block */
+} Landed;
+bool landed_find(Kernel *k, Landed *l); /* false: there is no such wait that is known */
+bool landed_later(const Kernel *k); /* it may find one in a later form of the body */
+
 void live_find(Kernel *k, Live *list, int n, LiveScope scope); /* fills first and last */
 int64_t live_place(Arena *scratch, Live *list, int n);      /* fills offset; bytes in all */
 bool buffers_share(Kernel *k, const Buffer *a, const Buffer *b); /* bytes, after FORM_PLACED */

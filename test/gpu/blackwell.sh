@@ -158,6 +158,12 @@ kernels() {
     fault pair.py:product 3 uninitialised
     fault pair.py:product 4 cluster-pair
     refused sm_90a unsupported-here $p:product
+    r=test/gpu/kernel/landed.py
+    has sm_100a "UTCHMMA UTMALDG.2D !STL" $r:product
+    has sm_103a "UTCHMMA" $r:product K=64
+    has sm_100a "UTCHMMA.2CTA UTMALDG.2D.2CTA" $r:pair
+    for fault in 1 2 3 4 5 6; do refused sm_100a on-chip-bytes $r:product fault=$fault; done
+    refused sm_100a on-chip-bytes $r:pair all_commit=True
     n=test/gpu/kernel/unpacked.py
     has sm_100a "UTCQMMA UTMALDG.2D LDTM" $n:product
     has sm_103a "UTCQMMA UTMALDG.2D" $n:product right=True dtype=float8_e5m2
