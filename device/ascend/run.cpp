@@ -55,6 +55,13 @@ static const char *tl_given(const char *name)
 [[maybe_unused]] static int64_t tl_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 [[maybe_unused]] static int64_t tl_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
 
+static int64_t tl_grid(int64_t blocks)
+{
+    if (blocks > 65535)
+        tl_stop("the grid", "more than 65535 blocks, which ACL does not launch");
+    return blocks;
+}
+
 static void tl_open(int argc, char **argv)
 {
     tl_argc = argc;

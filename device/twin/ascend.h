@@ -104,7 +104,7 @@ typedef struct {
 enum { TL_BLOCK = 32, TL_PAGE = 4096, TL_TABLE = 1 << 16, TL_PLACE_MOST = 512 * 1024 };
 
 static struct {
-    int cores, alive; /* of the block: threads that run it */
+    int cores, begun, alive; /* of the block: threads that run it, have begun, have not ended */
     uint32_t epoch, seq[TL_AGENTS]; /* epoch: of the block, cells of others count as new */
     tl_clock known[TL_AGENTS];
     struct {
@@ -266,7 +266,8 @@ static inline void tl_begin(int type)
 
     if ((int)tl_self->nthread.x != threads)
         tl_fail("the launch has not as many cores a block as the kernel's type says");
-    if (tl_now.alive == 0) {
+    if (tl_now.begun == 0) {
+        tl_now.alive = threads;
         memset(tl_now.seq, 0, sizeof tl_now.seq);
         memset(tl_now.known, 0, sizeof tl_now.known);
         memset(tl_now.flag, 0, sizeof tl_now.flag);
@@ -277,7 +278,7 @@ static inline void tl_begin(int type)
         tl_now.npool = 0;
         tl_now.epoch++;
     }
-    tl_now.alive++;
+    tl_now.begun = (tl_now.begun + 1) % threads;
     tl_now.cores = type == KERNEL_TYPE_AIC_ONLY ? 0 : 1;
 }
 

@@ -78,6 +78,7 @@ bundle() {
     "$log/out/run" $words >"$log/out/said" || return 1
     grep -q "$want" "$log/out/said" || { cat "$log/out/said"; return 1; }
 }
+grid() { "$tl" build test/kernel/exact_values.py:blocks -q --target ascend --source 2>&1 | grep -q 'more than 65535 blocks.*\[unsupported-here\]'; }
 refused() { "$tl" build examples/vector_add.py -q --target "$1" 2>&1 | grep -q "$2"; }
 
 {
@@ -98,6 +99,7 @@ refused() { "$tl" build examples/vector_add.py -q --target "$1" 2>&1 | grep -q "
     tell "bundle of attention" bundle 'launch main_kernel of 2 blocks: tensor tensor tensor tensor tensor tensor tensor' "" $attention
     for verb in run bench; do tell "tl $verb" sentence $verb; done
     tell "an architecture that is none" refused "ascend -arch=310p" 'is no architecture.*\[target-unknown\]'
+    tell "more blocks than there may be" grid
 } >"$log/c"
 
 list() {
@@ -107,6 +109,7 @@ list() {
         'examples/gemm.py:gemm_nt M=33 N=20 K=40 block_M=32 block_N=24 block_K=16 dtype=float32' \
         'examples/gemm_dynamic.py M=40 N=33 K=50 dtype=float16 block_M=32 block_N=32 block_K=32' \
         'test/kernel/text_edges.py:to_integers' 'test/kernel/gemm_shared_result.py:adds' 'test/kernel/gemm_shared_result.py:begins' 'test/kernel/gemm_past_k.py:clears' 'test/kernel/math_float.py:checks N=200' 'test/kernel/math_float.py:of_one' 'test/kernel/block_atomics.py:histogram' 'test/kernel/block_atomics.py:tickets' 'test/kernel/short_rows.py:larger N=612 K=25' \
+        test/kernel/left_loops.py:stores_behind test/kernel/left_loops.py:multiplies_next 'test/kernel/sums_unless_left.py:nested n=0' \
         'examples/flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=True dtype=float16'
     runs | if [ -n "$all" ]; then cat; else awk 'NR % 80 == 7'; fi
 }

@@ -63,7 +63,8 @@ struct Node {
     const char *text; /* whole lines; of a loop or condition its head */
     VEC(PlaceTouch) touch;
     NodeVec body, orelse;
-    bool leaves; /* it breaks out of a loop */
+    bool leaves; /* it breaks out of a loop, or of an iteration */
+    bool continues; /* of an iteration */
     bool once;   /* a loop: it surely runs */
 };
 

@@ -31,10 +31,10 @@ static const char cmake[] =
 static void put_kernel(Emit *e, const Kernel *k)
 {
     emit_indent(e);
-    str_printf(e->out, "if (const int64_t tl_blocks = ");
+    str_printf(e->out, "if (const int64_t tl_blocks = tl_grid(");
     for (int d = 0; d < k->ngrid; d++)
         str_printf(e->out, "%s(%s)", d ? " * " : "", program_expr(e, k->grid[d]));
-    str_puts(e->out, k->ngrid ? ")\n" : "1)\n");
+    str_puts(e->out, k->ngrid ? "))\n" : "1))\n");
     e->indent++;
     emit_indent(e);
     str_printf(e->out, "ACLRT_LAUNCH_KERNEL(%s)((uint32_t)tl_blocks, tl_stream", k->launch.symbol);

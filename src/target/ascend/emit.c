@@ -365,7 +365,8 @@ static void scalar(Ascend *a, const Stmt *s)
     Node *n = node_add(a, NODE_OP, 0, P_NONE, text);
     stmt_touches_all(s, see_touch, (void *[]){a, n});
     n->cores = tainted || !names ? VECTOR : 0;
-    n->leaves = s->kind == ST_BREAK || s->kind == ST_CONTINUE;
+    n->continues = s->kind == ST_CONTINUE;
+    n->leaves = s->kind == ST_BREAK || n->continues;
     if (n->leaves)
         n->cores = 0;
     n->pipe = n->touch.n ? P_S : P_NONE;
@@ -585,6 +586,17 @@ static const Stmt *with_grid(Ascend *a, Kernel *k, Var *size[3])
         s = stmt_seq(ir, stmt_let(ir, k->span, size[d], expr_cast(ir, DT_I32, k->grid[d])), s);
     }
     return s;
+}
+
+/* A launch has one number of blocks. */
+static void check_grid(Ascend *a, const Kernel *k)
+{
+    enum { BLOCKS_MOST = 65535 };
+    int64_t all = 1, n;
+
+    for (int d = 0; d < k->ngrid; d++)
+        if (expr_is_int(k->grid[d], &n) && n > 0 && (all = MIN(all, INT32_MAX) * n) > BLOCKS_MOST)
+            ascend_refuse(a, k->span, "a grid of more than 65535 blocks");
 }
 
 /* And for the dimensions of tensors that instructions reach, which clip them. */
@@ -817,6 +829,7 @@ static void emit_kernel(Ascend *a, Kernel *k)
         ascend_refuse(a, k->span, "a kernel written thread by thread");
     if (k->cluster[0] * k->cluster[1] * k->cluster[2] > 1)
         ascend_refuse(a, k->span, "a cluster of blocks");
+    check_grid(a, k);
     legalise(e);
     const Stmt *legal = k->body = stmt_map(e->ir, k->body, plain_atomic, NULL);
     k->body = with_shapes(a, with_grid(a, k, size));

@@ -4,7 +4,8 @@
  * starts its next instruction.  A node that touches what another pipe may still touch gets a flag
  * before it (tl_sync<X_Y>: set and wait), one after its own pipe a barrier.  A flag tells a pipe
  * all that the other knew; what the scalar unit has waited for everybody knows, since it issues.
- * Loops are gone through until what may be under way at their head no longer grows. */
+ * Loops are gone through until what may be under way at their head no longer grows; where one is
+ * left on the way, what is under way there is so behind it, or at the head. */
 #include "target/ascend/ascend.h"
 
 static const char *const pipe_name[P_COUNT] = {
@@ -198,6 +199,7 @@ typedef struct {
     int core;
     Str *out; /* NULL: nothing is printed yet */
     int depth;
+    State *left, *next; /* of the loop around, where it or an iteration is left on the way */
 } Walk;
 
 static bool set_has(const Set *s, int i)
@@ -293,20 +295,24 @@ static bool is_here(const Walk *w, const Node *n)
 
 static void walk_loop(Walk *w, State *s, const Node *n)
 {
-    Str *out = w->out;
-    State before, end;
+    State before, end, left = {0}, next = {0};
+    Walk in = *w;
 
-    w->out = NULL;
+    in.out = NULL;
+    in.left = &left;
+    in.next = &next;
     do {
         before = end = *s;
-        walk(w, &end, &n->body);
+        walk(&in, &end, &n->body);
         state_join(s, &end);
+        state_join(s, &next);
     } while (memcmp(&before, s, sizeof before));
-    w->out = out;
+    in.out = w->out;
     end = *s;
-    walk(w, &end, &n->body);
+    walk(&in, &end, &n->body);
     if (n->once && !leaves_in(&n->body))
         *s = end;
+    state_join(s, &left);
 }
 
 static void walk_if(Walk *w, State *s, const Node *n)
@@ -335,6 +341,8 @@ static void walk(Walk *w, State *s, const NodeVec *v)
             node_sync(w, s, n);
         if (w->out)
             str_puts(w->out, n->text);
+        if (n->kind == NODE_OP && n->leaves)
+            state_join(n->continues ? w->next : w->left, s);
         if (n->kind == NODE_OP)
             continue;
         w->depth++;
@@ -346,7 +354,7 @@ static void walk(Walk *w, State *s, const NodeVec *v)
 
 void pipes_print(Ascend *a, int core, Str *out)
 {
-    Walk w = {a, core, out, a->e.indent};
+    Walk w = {.a = a, .core = core, .out = out, .depth = a->e.indent};
     State s = {0};
 
     if (a->places.n > PLACES_MOST)
