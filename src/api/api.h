@@ -168,6 +168,7 @@ struct tl_kernel {
 /* Build and load the emitted text; throws STATUS_TOOL. */
 void jit(tl_kernel *k);
 ModuleSpec jit_spec(tl_kernel *k);
+void tell_flags(const Func *f, const TargetSpec *s); /* those that its compiler does not take */
 const char *jit_flags(tl_kernel *k); /* beside those that every kernel has; NULL: none */
 
 /* show.c: what pass configs ask to see of a kernel, into build.report and files. */
@@ -220,6 +221,7 @@ void resources_text(tl_kernel *k, Str *out);
 void spec_from_device(tl_context *c, Arena *a, TargetSpec *spec);
 /* The first runtime's that has one; NULL: none has. */
 Gpu *context_device(tl_context *c, const Runtime **rt);
+void runtime_tell(tl_context *c, const Target *t, Str *out);
 /* Of this machine's device, with -arch=.  False: none, and text says why one that is there cannot
  * be used, if so. */
 bool device_target(tl_context *c, char *text, size_t n);

@@ -9,6 +9,30 @@ const char *kernel_name(const tl_kernel *k)
     return f->known_as ? f->known_as : f->name;
 }
 
+/* A flag of compile_flags=, from *at on; NULL: there is no more. */
+static const char *next_flag(Arena *a, const char **at)
+{
+    const char *word = *at + strspn(*at, " \t\n");
+    size_t n = strcspn(word, " \t\n");
+
+    *at = word + n;
+    return n ? arena_strndup(a, word, n) : NULL;
+}
+
+void tell_flags(const Func *f, const TargetSpec *spec)
+{
+    const Hint *own = hint_find(f->hints, "compile_flags");
+    const Runtime *rt = runtime_find(spec->runtime);
+    const char *at = own && own->text ? own->text : "", *word;
+    Arena *a = f->ir->arena;
+
+    while (rt->knows && (word = next_flag(a, &at)))
+        if (!rt->knows(word))
+            diag_ignored(f->ir->diag, NO_SPAN, arena_printf(a, "the compile flag %s", word),
+                         "the compiler of target %s is not given it [ignored]",
+                         spec->target->name);
+}
+
 /* compile_flags=, and what pass configs ask of the compiler below. */
 const char *jit_flags(tl_kernel *k)
 {
@@ -16,11 +40,15 @@ const char *jit_flags(tl_kernel *k)
     const Hint *own = hint_find(f->hints, "compile_flags");
     const Runtime *rt = k->built.rt;
     bool fast = config_on(f, CONFIG_enable_fast_math) || !config_on(f, CONFIG_disable_fast_math);
+    const char *at = own && own->text ? own->text : "", *word;
     Str s;
 
     str_init(&s, k->arena);
-    if (own && own->text)
-        str_printf(&s, " %s", own->text);
+    if (!rt->knows && *at)
+        str_printf(&s, " %s", at);
+    while (rt->knows && (word = next_flag(k->arena, &at)))
+        if (rt->knows(word))
+            str_printf(&s, " %s", word);
     if (fast && rt->fast_math)
         str_printf(&s, " %s", rt->fast_math);
     if (rt->flags)

@@ -455,6 +455,12 @@ Status gpu_array(Loaded *m, const char *name, void *to, size_t n, char *text, si
 
 /* ---- where there is no compiler -------------------------------------------------------------- */
 
+bool device_knows_no_flag(const char *flag)
+{
+    (void)flag;
+    return false;
+}
+
 Status device_takes_text(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why)
 {
     (void)c;

@@ -150,6 +150,7 @@ typedef struct {
 Status device_build(Arena *a, Compiler *c, const ModuleSpec *s, const DeviceCompiler *with,
                     Module *out, const char **why);
 /* Where the text itself is what a driver takes, or nobody here compiles it. */
+bool device_knows_no_flag(const char *flag);
 Status device_takes_text(Arena *a, Compiler *c, const ModuleSpec *s, Module *out,
                          const char **why);
 double device_peak_unknown(const Gpu *g, DType t);

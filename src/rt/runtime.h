@@ -52,6 +52,7 @@ typedef struct {
     const char *fast_math, *line_info;           /* its flags for these */
     Status (*find)(Arena *a, Compiler *c, const char **why);
     Status (*build)(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);
+    bool (*knows)(const char *flag); /* of those that a kernel asks for; NULL: all are taken */
     void (*flags)(const Func *f, Str *out); /* more of them, " -x -y", that configs ask for */
     /* All of them for a text, as the cache's key has them; NULL: its key is its own. */
     const char *const *(*all_flags)(Arena *a, const Compiler *c, const TargetSpec *spec,

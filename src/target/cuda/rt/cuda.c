@@ -253,7 +253,8 @@ static double peak(const Gpu *g, DType t)
 #define CUDA_RUNTIME                                                                               \
     .compiler = "NVRTC", .language = "CUDA C", .ending = "cu", .fast_math = "--use_fast_math",     \
     .line_info = "-lineinfo", .bundle = &cuda_bundle, .all_flags = nvrtc_flags,                    \
-    .flags = nvrtc_wishes, .warn = nvrtc_warn, .audit = nvrtc_audit, .resources = nvrtc_tell,      \
+    .knows = nvrtc_knows, .flags = nvrtc_wishes, .warn = nvrtc_warn, .audit = nvrtc_audit,         \
+    .resources = nvrtc_tell,                                                                       \
     .open = cuda_open, .peak = peak, DEVICE_RUNS
 
 const Runtime runtime_cuda = {

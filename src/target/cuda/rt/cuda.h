@@ -92,6 +92,7 @@ Status nvrtc_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, cons
 Status nvrtc12_find(Arena *a, Compiler *c, const char **why);
 Status nvrtc12_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, const char **why);
 /* As runtime.h has them: flags that configs ask for, what the log says, resources of a kernel. */
+bool nvrtc_knows(const char *flag);
 void nvrtc_wishes(const Func *f, Str *out);
 void nvrtc_warn(Arena *a, const Module *m, const TargetSpec *spec,
                 void (*tell)(void *arg, const char *text, bool grave), void *arg);

@@ -239,7 +239,14 @@ Status nvrtc12_find(Arena *a, Compiler *c, const char **why)
 /* Kernels of one text by as many threads as there are cores; older versions do not know it. */
 static const char side_by_side[] = "--split-compile=0";
 
-/* Flags of the user's that NVRTC knows. */
+/* Flags of the user's that are given to NVRTC. */
+bool nvrtc_knows(const char *word)
+{
+    return !strncmp(word, "-D", 2) || !strncmp(word, "-U", 2) || strstr(word, "fast_math") ||
+           strstr(word, "fmad") || strstr(word, "ftz") || strstr(word, "maxrregcount") ||
+           strstr(word, "prec-") || strstr(word, "lineinfo") || !strcmp(word, side_by_side);
+}
+
 static int take_extra(Arena *a, const char *extra, const char **options, int n)
 {
     while (extra && n < OPTIONS_MOST - 1) {
@@ -248,9 +255,7 @@ static int take_extra(Arena *a, const char *extra, const char **options, int n)
         if (len == 0)
             break;
         const char *word = arena_strndup(a, extra, len);
-        if (!strncmp(word, "-D", 2) || !strncmp(word, "-U", 2) || strstr(word, "fast_math") ||
-            strstr(word, "fmad") || strstr(word, "ftz") || strstr(word, "maxrregcount") ||
-            strstr(word, "prec-") || strstr(word, "lineinfo") || !strcmp(word, side_by_side))
+        if (nvrtc_knows(word))
             options[n++] = word;
         extra += len;
     }

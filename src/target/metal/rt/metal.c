@@ -34,6 +34,7 @@ const Runtime runtime_metal = {
     .by_name = true,
     .find = find,
     .build = device_takes_text,
+    .knows = device_knows_no_flag,
     .open = open_device,
     .peak = device_peak_unknown,
     DEVICE_RUNS,

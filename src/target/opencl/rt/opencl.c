@@ -682,6 +682,17 @@ static Status build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, con
     return STATUS_OK;
 }
 
+/* Of clBuildProgram; what else a driver takes is its own. */
+static bool knows(const char *flag)
+{
+    static const char *const heads[] = {"-D", "-I", "-cl-"};
+
+    for (int i = 0; i < COUNT(heads); i++)
+        if (!strncmp(flag, heads[i], strlen(heads[i])))
+            return true;
+    return !strcmp(flag, "-w") || !strcmp(flag, "-Werror");
+}
+
 extern const Runtime runtime_opencl;
 const Runtime runtime_opencl = {
     .name = "opencl",
@@ -693,6 +704,7 @@ const Runtime runtime_opencl = {
     .by_name = true,
     .find = find,
     .build = build,
+    .knows = knows,
     .bundle = &opencl_bundle,
     .open = opencl_open,
     .peak = device_peak_unknown,

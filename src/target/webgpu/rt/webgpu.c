@@ -827,6 +827,7 @@ const Runtime runtime_webgpu = {
     .by_name = true,
     .find = find,
     .build = device_takes_text,
+    .knows = device_knows_no_flag,
     .open = webgpu_open,
     .peak = device_peak_unknown,
     .load = load,
