@@ -60,6 +60,12 @@ static void targets_work(void *arg)
         str_printf(&q->out, "compiler: %s (%s)\n", cc.path, cc.version);
     else
         str_printf(&q->out, "compiler: none (%s)\n", why);
+    str_puts(&q->out, "\nof each target, here:\n");
+    for (int i = 0; i < target_count; i++) {
+        str_printf(&q->out, "    %-10s", target_table[i]->name);
+        runtime_tell(q->c, target_table[i], &q->out);
+        str_putc(&q->out, '\n');
+    }
 }
 
 const char *tl_targets(tl_context *c)

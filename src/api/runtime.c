@@ -133,6 +133,33 @@ void spec_from_device(tl_context *c, Arena *a, TargetSpec *spec)
         machine_from_device(&spec->machine, g);
 }
 
+/* What this machine can do for kernels of a target, in one line. */
+void runtime_tell(tl_context *c, const Target *t, Str *out)
+{
+    const Runtime *rt = runtime_find(t->runtime);
+    char why[400];
+    Recover r;
+
+    if (!rt->find) {
+        str_puts(out, "emits nothing");
+        return;
+    }
+    if (recover_open(&r)) {
+        str_printf(out, "does not build: %s", r.text);
+        return;
+    }
+    Compiler cc = context_compiler(c, rt);
+    recover_close(&r);
+    Gpu *g = rt->open ? find_device(c, rt, why, sizeof why) : NULL;
+    bool text = cc.version && (!strcmp(cc.version, "none") || !strcmp(cc.version, cc.path));
+    if (rt->open && !g && text)
+        str_printf(out, "writes text (its compiler is %s); does not run: %s", rt->compiler, why);
+    else if (rt->open && !g)
+        str_printf(out, "builds (%s); does not run: %s", cc.version ? cc.version : cc.path, why);
+    else
+        str_printf(out, "builds and runs: %s", g ? gpu_name(g) : cc.version ? cc.version : cc.path);
+}
+
 bool device_target(tl_context *c, char *text, size_t n)
 {
     const Runtime *rt;
@@ -186,8 +213,10 @@ void resources_text(tl_kernel *k, Str *out)
         const Kernel *n = f->kernels.at[i];
         if (!n->launch.symbol)
             continue;
-        str_printf(out, "%s: %d threads, %lld bytes of shared memory", n->launch.symbol,
-                   kernel_launch_threads(n), (long long)n->launch.shared_bytes);
+        int threads = kernel_launch_threads(n);
+        str_printf(out, "%s: %d thread%s", n->launch.symbol, threads, threads == 1 ? "" : "s");
+        if (kernel_on_warps(n))
+            str_printf(out, ", %lld bytes of shared memory", (long long)n->launch.shared_bytes);
         if (rt->resources)
             rt->resources(&k->built.module, &k->request.spec, n, out);
         str_putc(out, '\n');

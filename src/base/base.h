@@ -211,7 +211,7 @@ typedef struct Recover {
     jmp_buf jump;
     struct Recover *outer;
     Status status;
-    char text[512];  /* for STATUS_BUG and STATUS_MEM */
+    char text[1024]; /* for STATUS_BUG and STATUS_MEM */
 } Recover;
 
 /* Without an open frame there is nobody to answer to: the text goes to stderr and the process

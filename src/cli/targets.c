@@ -38,7 +38,7 @@ static int run(void *options, int nargs, const char **args)
 const Verb verb_targets = {
     .verb = "targets",
     .usage = "",
-    .doc = "list the targets, and what this machine is",
+    .doc = "list the targets, what this machine is, and which of them build and run here",
     .opts = opts,
     .nopt = COUNT(opts),
     .run = run,

@@ -64,7 +64,8 @@ static bool take_number(Arena *a, const char *value, int64_t least, int64_t *out
     *out = strtoll(value, &end, 10);
     if (end != value && !*end && *out >= least && errno == 0)
         return true;
-    *why = arena_printf(a, "'%s' is no number of this target's [target-unknown]", value);
+    *why = arena_printf(a, "'%s' is not a whole number of %lld or more [target-unknown]", value,
+                        (long long)least);
     return false;
 }
 

@@ -512,6 +512,12 @@ check explain_name 0 'T.copy\(' "$TL" explain T.copy
 check explain_pass 0 'pass [0-9]+: lower_tiles' "$TL" explain lower_tiles
 check explain_unknown 1 'nothing is known' "$TL" explain xyzzy
 check targets 0 '^cpu: ' "$TL" targets
+check targets_here 0 '^    cpu  *builds and runs' "$TL" targets
+check targets_text 0 '^    metal  *writes text .*does not run: .*no-metal' "$TL" targets
+check long_reason 1 "\^~~~~~~~~~$" "$TL" build "$here/add.py" --target "cuda -model=foo" --source
+check no_number 1 'not a whole number' "$TL" build "$here/add.py" --target "cuda -max_num_threads=x" --source
+check flag_not_given 0 'the compile flag -fsanitize=.* is ignored: the compiler of target webgpu' "$TL" build "$here/../kernel/loaded_overflow.py:sums" --target webgpu
+check one_thread 0 '_kernel: 1 thread$' "$TL" build "$here/add.py" --target ascend
 check cache_ls 0 ' kernels, .* in ' "$TL" cache ls
 check cache_hit 0 'in the cache' "$TL" cache why "$here/gemm.py"
 check cache_why 0 'differs' "$TL" cache why "$here/gemm.py" M=320
