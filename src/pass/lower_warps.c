@@ -636,6 +636,7 @@ static const Stmt *issue(void *roles, const Stmt *s)
 
 /* ---- the producer ---------------------------------------------------------------------------- */
 
+/* Those that are read: a copy may leave room between the elements of its tile. */
 static int64_t pipe_bytes(Roles *w, const Stmt *block, int n)
 {
     int64_t bytes = 0;
@@ -643,7 +644,7 @@ static int64_t pipe_bytes(Roles *w, const Stmt *block, int n)
     for (int i = 0; i < block->u.block.n; i++) {
         const Stmt *s = block->u.block.list[i];
         if (pipe_of(w, s) == n)
-            bytes += dtype_bytes(s->u.tile.region[1].buf->type, region_nelem(&s->u.tile.region[1]));
+            bytes += dtype_bytes(s->u.tile.region[0].buf->type, region_nelem(&s->u.tile.region[1]));
     }
     return bytes;
 }

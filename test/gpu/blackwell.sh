@@ -168,6 +168,12 @@ kernels() {
     has sm_100a "UTCQMMA UTMALDG.2D LDTM" $n:product
     has sm_103a "UTCQMMA UTMALDG.2D" $n:product right=True dtype=float8_e5m2
     has sm_100a "UTCQMMA" $n:product both=True K=384
+    has sm_100a "UTCQMMA UTMALDG.2D !STL" $n:pipelined
+    has sm_103a "UTCQMMA UTMALDG.2D" $n:pipelined right=True dtype=float8_e5m2 num_stages=3 M=200
+    has sm_100a "UTCQMMA" $n:pipelined both=True num_stages=0
+    has sm_100a "!UTCQMMA" $n:pipelined bk=64
+    has sm_100a "!UTMALDG" $n:reads own=True
+    refused sm_100a unsupported-here $n:reads
     refused sm_100a unsupported-here $n:product by_threads=True
     refused sm_100a unsupported-here $n:product K=192 bk=64
     refused sm_90a unsupported-here $n:product

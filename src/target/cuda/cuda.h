@@ -43,6 +43,7 @@ const Stmt *wgmma_lower(Kernel *k, ThreadGroup who, const Stmt *t);
 
 /* ---- tcgen05.c: MMAs into tensor memory, copies between it and registers */
 bool tensor_suits(Kernel *k, const Stmt *t); /* but for where its result is */
+bool tensor_multiplies(Kernel *k, const Stmt *t); /* as it stands */
 bool tensor_can(Kernel *k, const Stmt *t, const char **why);
 void tensor_infer(Infer *in, const Stmt *t);
 const Stmt *tensor_lower(Kernel *k, ThreadGroup who, const Stmt *t);
@@ -58,6 +59,7 @@ bool tma_at_first(const Kernel *k, const Stmt *t); /* the first of two blocks co
 int cuda_cluster_size(const Kernel *k);
 bool tma_is_asked(const Stmt *t); /* T.tma_copy: the kernel brings its own barriers */
 bool tma_plan(Kernel *k, const Stmt *t, const char **why);
+bool tma_may_spread(Kernel *k, const Buffer *tile); /* bulk copies of 4-bit elements to bytes */
 bool tma_or_loops(Kernel *k, const Stmt *t); /* a store that may start before its tensor */
 void tma_infer(Infer *in, const Stmt *t);
 const Stmt *tma_lower(Kernel *k, ThreadGroup who, const Stmt *t);

@@ -129,7 +129,8 @@ static bool has_gaps(const Buffer *b)
 }
 
 typedef struct {
-    const Buffer *mma, *threads; /* tiles of 4-bit elements in bytes that they touch */
+    const Buffer *tile;
+    bool gaps, threads; /* MMAs or bulk copies touch it; threads do */
     Span at;
 } Gaps;
 
@@ -137,29 +138,25 @@ static bool see_load(const Expr *e, void *arg)
 {
     Gaps *g = arg;
 
-    if ((e->op == EX_LOAD || e->op == EX_ADDR) && has_gaps(e->u.buf))
-        g->threads = e->u.buf;
+    g->threads |= (e->op == EX_LOAD || e->op == EX_ADDR) && buffer_root(e->u.buf) == g->tile;
     return true;
 }
 
 static bool see_gaps(const Stmt *s, void *arg)
 {
     Gaps *g = arg;
-    const Buffer *before = g->threads;
+    bool before = g->threads;
 
     for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++) {
-        const Buffer *b = s->u.instr.region[i].buf;
-        if (!has_gaps(b))
+        if (buffer_root(s->u.instr.region[i].buf) != g->tile)
             continue;
-        if (s->u.instr.isa->done == DONE_BY_COMMIT)
-            g->mma = b;
-        else if (!instr_is_bulk(s) || is_run(s))
-            g->threads = b;
+        bool gaps = s->u.instr.isa->done == DONE_BY_COMMIT || (instr_is_bulk(s) && !is_run(s));
+        g->gaps |= gaps;
+        g->threads |= !gaps;
     }
-    if (s->kind == ST_STORE && has_gaps(s->u.store.buf))
-        g->threads = s->u.store.buf;
+    g->threads |= s->kind == ST_STORE && buffer_root(s->u.store.buf) == g->tile;
     stmt_visit_expr(s, see_load, g);
-    if (g->threads != before)
+    if (!before && g->threads)
         g->at = s->span;
     return true;
 }
@@ -168,13 +165,18 @@ static bool see_gaps(const Stmt *s, void *arg)
  * have each in a byte. */
 static void check_gaps(Cuda *c, const Stmt *body)
 {
-    Gaps g = {0};
+    const Kernel *k = c->e.k;
 
-    stmt_visit(body, see_gaps, &g);
-    if (g.mma && g.threads)
-        diag_fail(c->e.k->diag, g.at, "threads do not reach '%s', whose 4-bit elements lie as "
-                  "MMAs read them; T.tma_copy fills it, from whole rows of 128 elements at "
-                  "multiples of 32 bytes [unsupported-here]", g.threads->name);
+    for (int i = 0; i < k->buffers.n; i++) {
+        Gaps g = {.tile = k->buffers.at[i]};
+        if (!has_gaps(g.tile) || g.tile->view_of)
+            continue;
+        stmt_visit(body, see_gaps, &g);
+        if (g.gaps && g.threads)
+            diag_fail(k->diag, g.at, "threads do not reach '%s', whose 4-bit elements lie as "
+                      "MMAs read them; bulk copies fill it, from whole rows of 128 elements at "
+                      "multiples of 32 bytes [unsupported-here]", g.tile->name);
+    }
 }
 
 void cuda_collect_maps(Cuda *c, const Stmt *body)

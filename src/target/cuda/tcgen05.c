@@ -183,13 +183,27 @@ static bool tensor_plan(Kernel *k, const Stmt *t, TensorPlan *p, const char **wh
     return true;
 }
 
+/* Threads do not leave the gaps between 4-bit elements that MMAs step over. */
+static bool operands_come(Kernel *k, const Stmt *t, const char **why)
+{
+    const Region *r = t->u.tile.region;
+
+    *why = "4-bit operands in bytes come by bulk copies, in whole rows of 128 elements at "
+           "multiples of 32 bytes";
+    for (int i = A; i <= B; i++)
+        if (r[i].buf->type == DT_E2M1B && !tma_may_spread(k, r[i].buf))
+            return false;
+    return true;
+}
+
 bool tensor_suits(Kernel *k, const Stmt *t)
 {
     TensorPlan p;
     const char *why;
     const Region *r = t->u.tile.region;
 
-    if (!tensor_shape(k, t, &p, &why) || dtype_bits(r[C].buf->type) < 32 ||
+    if (!operands_come(k, t, &why) || !tensor_shape(k, t, &p, &why) ||
+        dtype_bits(r[C].buf->type) < 32 ||
         !panel_operand(k, &r[B], !p.trans_b, 16 | 8, p.N / p.halves, p.n / p.halves, &why))
         return false;
     if (r[A].buf->scope == MEM_FRAGMENT) /* it goes through tensor memory */
@@ -198,11 +212,19 @@ bool tensor_suits(Kernel *k, const Stmt *t)
     return panel_operand(k, &r[A], p.trans_a, 16 | 8, p.M, p.m, &why);
 }
 
+bool tensor_multiplies(Kernel *k, const Stmt *t)
+{
+    TensorPlan p;
+    const char *why;
+
+    return operands_come(k, t, &why) && tensor_plan(k, t, &p, &why);
+}
+
 bool tensor_can(Kernel *k, const Stmt *t, const char **why)
 {
     TensorPlan p;
 
-    if (tensor_plan(k, t, &p, why))
+    if (operands_come(k, t, why) && tensor_plan(k, t, &p, why))
         return true;
     if (t->u.tile.region[C].buf->scope == MEM_TMEM || t->u.tile.region[A].buf->scope == MEM_TMEM)
         diag_fail(k->diag, t->span, "no instruction multiplies into tensor memory so: %s "

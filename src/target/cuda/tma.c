@@ -49,13 +49,40 @@ bool tma_has_address(const Buffer *b)
     return b == root || (!root->stride && dtype_bits(b->type) == dtype_bits(root->type));
 }
 
-/* Does a load leave eight bytes free after each 16 elements of 4 bits? */
-static bool leaves_gaps(Kernel *k, const Stmt *t)
+static bool spreads(const Stmt *t)
 {
     const Region *r = t->u.tile.region;
+    return tile_does(t, TILE_COPIES) && r[SRC].buf->type == DT_E2M1 && r[DST].buf->type == DT_E2M1B;
+}
 
-    return tma_is_asked(t) && r[SRC].buf->type == DT_E2M1 && r[DST].buf->type == DT_E2M1B &&
-           isa_fits(isa_find("tcgen05.mma"), k->machine);
+typedef struct {
+    Kernel *k;
+    const Buffer *tile;
+    int uses; /* by such loads, and by MMAs that read them so */
+} Spread;
+
+static bool see_spread(const Stmt *s, void *arg)
+{
+    Spread *p = arg;
+
+    if (s->kind == ST_TILE &&
+        (spreads(s) || (tile_does(s, TILE_MMA) && tensor_multiplies(p->k, s))))
+        p->uses += stmt_uses(s, p->tile);
+    return true;
+}
+
+/* Does a load leave eight bytes free after each 16 elements of 4 bits?  As MMAs read them, and
+ * nobody else. */
+static bool leaves_gaps(Kernel *k, const Stmt *t)
+{
+    Spread p = {.k = k, .tile = buffer_root(t->u.tile.region[DST].buf)};
+
+    if (!spreads(t) || !isa_fits(isa_find("tcgen05.mma"), k->machine))
+        return false;
+    if (tma_is_asked(t))
+        return true;
+    stmt_visit(k->body, see_spread, &p);
+    return p.uses == stmt_uses(k->body, p.tile);
 }
 
 /* Rows of 128 elements in 128 bytes, of a tensor with rows of whole 128s. */
@@ -223,7 +250,7 @@ bool tma_is_asked(const Stmt *t)
     return h && h->text && !strcmp(h->text, "tma") && hint_int(t->u.tile.hints, "async", 0);
 }
 
-bool tma_plan(Kernel *k, const Stmt *t, const char **why)
+static bool plan_load(Kernel *k, const Stmt *t, bool gaps, const char **why)
 {
     const Region *src = &t->u.tile.region[SRC], *dst = &t->u.tile.region[DST];
     RegionMatch m;
@@ -238,7 +265,7 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
         shared->buf->view_of)
         return false;
     *why = "the element type changes on the way";
-    bool gaps = loads && leaves_gaps(k, t);
+    gaps &= loads;
     if (src->buf->type != dst->buf->type && !gaps)
         return false;
     *why = "what is outside of the tensor is not zero";
@@ -265,6 +292,35 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
         return false;
     *why = "a box of the tensor";
     return true;
+}
+
+bool tma_plan(Kernel *k, const Stmt *t, const char **why)
+{
+    return plan_load(k, t, leaves_gaps(k, t), why);
+}
+
+typedef struct {
+    Kernel *k;
+    const Buffer *tile;
+    bool other;
+} Spreading;
+
+static bool see_spreading(const Stmt *s, void *arg)
+{
+    Spreading *p = arg;
+    const char *why;
+
+    if (s->kind == ST_TILE && spreads(s) && buffer_root(s->u.tile.region[DST].buf) == p->tile)
+        p->other |= !plan_load(p->k, s, true, &why);
+    return !p->other;
+}
+
+bool tma_may_spread(Kernel *k, const Buffer *tile)
+{
+    Spreading p = {k, buffer_root(tile), false};
+
+    stmt_visit(k->body, see_spreading, &p);
+    return !p.other;
 }
 
 typedef struct {

@@ -41,3 +41,49 @@ def product(M=256, N=64, K=256, bk=128, right=False, both=False, dtype="float8_e
             T.copy(own, C[bx * 128, 0])
 
     return main
+
+
+# The same, by the compiler's own pipeline.
+@tilelang.jit
+def pipelined(M=256, N=128, K=512, bk=128, num_stages=2, right=False, both=False, dtype="float8_e4m3fn"):
+    narrow = (not right or both, right or both)
+    given = ["float4_e2m1fn" if n else dtype for n in narrow]
+    kept = ["float4_e2m1_unpacked" if n else dtype for n in narrow]
+
+    @T.prim_func
+    def main(A: T.Tensor((M, K), given[0]), B: T.Tensor((N, K), given[1]), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(T.ceildiv(M, 128), T.ceildiv(N, 128), threads=128) as (bx, by):
+            a = T.alloc_shared((128, bk), kept[0])
+            b = T.alloc_shared((128, bk), kept[1])
+            c = T.alloc_fragment((128, 128), "float32")
+            T.clear(c)
+            for k in T.Pipelined(T.ceildiv(K, bk), num_stages=num_stages):
+                T.copy(A[bx * 128, k * bk], a)
+                T.copy(B[by * 128, k * bk], b)
+                T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, C[bx * 128, by * 128])
+
+    return main
+
+
+# Threads see an element a byte, which a bulk copy does not give them.  own: they copy it themselves.
+@tilelang.jit
+def reads(K=256, own=False):
+    @T.prim_func
+    def main(A: T.Tensor((128, K), "float4_e2m1fn"), C: T.Tensor((128, K), "float32")):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((128, 128), "float4_e2m1_unpacked")
+            bar = T.alloc_barrier([1])
+            for k in T.serial(K // 128):
+                if own:
+                    T.copy(A[0:128, k * 128:k * 128 + 128], a)
+                else:
+                    if T.get_thread_binding() == 0:
+                        T.tma_copy(A[0:128, k * 128:k * 128 + 128], a, barrier=bar)
+                        T.mbarrier_arrive(bar)
+                    T.mbarrier_wait_parity(bar, k % 2)
+                for i, j in T.Parallel(128, 128):
+                    C[i, k * 128 + j] = T.cast(a[i, j], "float32")
+                T.sync_threads()
+
+    return main

@@ -242,9 +242,17 @@ static const char side_by_side[] = "--split-compile=0";
 /* Flags of the user's that are given to NVRTC. */
 bool nvrtc_knows(const char *word)
 {
-    return !strncmp(word, "-D", 2) || !strncmp(word, "-U", 2) || strstr(word, "fast_math") ||
-           strstr(word, "fmad") || strstr(word, "ftz") || strstr(word, "maxrregcount") ||
-           strstr(word, "prec-") || strstr(word, "lineinfo") || !strcmp(word, side_by_side);
+    static const char *const heads[] = {"-D", "-U", "-I"};
+    static const char *const parts[] = {"fast_math", "fmad", "ftz", "maxrregcount", "prec-",
+                                        "lineinfo"};
+
+    for (int i = 0; i < COUNT(heads); i++)
+        if (!strncmp(word, heads[i], strlen(heads[i])))
+            return true;
+    for (int i = 0; i < COUNT(parts); i++)
+        if (strstr(word, parts[i]))
+            return true;
+    return !strcmp(word, side_by_side);
 }
 
 static int take_extra(Arena *a, const char *extra, const char **options, int n)
