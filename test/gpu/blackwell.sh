@@ -171,6 +171,9 @@ kernels() {
     has sm_100a "UTCQMMA UTMALDG.2D !STL" $n:pipelined
     has sm_103a "UTCQMMA UTMALDG.2D" $n:pipelined right=True dtype=float8_e5m2 num_stages=3 M=200
     has sm_100a "UTCQMMA" $n:pipelined both=True num_stages=0
+    has sm_100a "UTCQMMA UTMALDG.2D" $n:pipelined tile=float4_e2m1fn
+    has sm_100a "UTCQMMA UTMALDG.2D" $n:pipelined tile=float4_e2m1fn both=True
+    has sm_100a "!UTCQMMA" $n:pipelined tile=float4_e2m1fn bk=64
     has sm_100a "!UTCQMMA" $n:pipelined bk=64
     has sm_100a "!UTMALDG" $n:reads own=True
     refused sm_100a unsupported-here $n:reads

@@ -9,7 +9,8 @@
  * of the body, a run of statements or a whole loop, that uses C for such MMAs alone.  Clears before
  * it are folded into the first MMA.  A fragment as operand A is copied to tensor memory before its
  * MMA.  Which MMAs: those that a row of the target with Mech.by_commit suits, while there are
- * columns left. */
+ * columns left.  Before all that, shared tiles of 4-bit elements that copies fill and such MMAs
+ * alone read get a byte for each, as they are multiplied. */
 #include "pass/pass.h"
 #include "pass/body_uses.h"
 #include "pass/plan_how.h"
@@ -262,6 +263,72 @@ static const Stmt *stage_operand(Ir *ir, const Stmt *s, void *arg)
     return stmt_seq(ir, copy(x, a->buf, to, s->span), c);
 }
 
+/* ---- operands of 4 bits ---------------------------------------------------------------------- */
+
+typedef struct {
+    Tensor *x;
+    const Buffer *tile; /* what is counted, or NULL */
+    const Map *bytes;   /* tiles that have them now */
+    int uses;
+    bool unfit;
+} Bytes;
+
+static bool count_operand(const Stmt *s, void *arg)
+{
+    Bytes *b = arg;
+    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
+    bool fills = r && tile_does(s, TILE_COPIES) && r[0].buf->scope == MEM_GLOBAL &&
+                 r[0].buf->type == b->tile->type && r[1].buf == b->tile;
+
+    bool multiplies = tile_does(s, TILE_MMA) && !tile_does(s, TILE_SCALED) && r[C].buf != b->tile;
+    if (fills || (multiplies && !suits(b->x, s)))
+        b->uses += stmt_uses(s, b->tile);
+    return true;
+}
+
+static bool fits_bytes(const Stmt *s, void *arg)
+{
+    Bytes *b = arg;
+    const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
+
+    if (tile_does(s, TILE_MMA) && (map_has(b->bytes, r[A].buf) || map_has(b->bytes, r[B].buf)))
+        b->unfit |= !suits(b->x, s) || r[C].buf->scope != MEM_FRAGMENT;
+    return !b->unfit;
+}
+
+/* All of them or none: both operands of an MMA have to be so. */
+static void give_bytes(Tensor *x)
+{
+    Kernel *k = x->k;
+    const Stmt *body = k->body;
+    Map to, bytes;
+    int n = k->buffers.n;
+
+    map_init(&to, k->scratch);
+    map_init(&bytes, k->scratch);
+    for (int i = 0; i < n; i++) {
+        Buffer *b = k->buffers.at[i];
+        Bytes uses = {.x = x, .tile = b};
+        if (b->scope != MEM_SHARED || b->type != DT_E2M1 || b->view_of ||
+            buffer_plan(k, b)->pinned)
+            continue;
+        stmt_visit(body, count_operand, &uses);
+        if (!uses.uses || uses.uses != stmt_uses(body, b))
+            continue;
+        Buffer *wide = kernel_buffer(k, b->name, DT_E2M1B, MEM_SHARED, b->rank, b->shape, b->span);
+        map_set(&to, b, wide);
+        map_set(&bytes, wide, b);
+    }
+    if (!to.n)
+        return;
+    Bytes fit = {.x = x, .bytes = &bytes};
+    k->body = stmt_subst_map(x->ir, body, NULL, &to);
+    stmt_visit(k->body, fits_bytes, &fit);
+    int64_t most = kernel_shared_most(k);
+    if (fit.unfit || (most && shared_estimate(k, LIVE_LEAST, NULL, NULL) > most))
+        k->body = body, k->buffers.n = n;
+}
+
 static const Mech *tensor_mech(const Kernel *k)
 {
     for (const Mech *const *m = k->target->mechs; m && *m; m++)
@@ -276,6 +343,7 @@ void pass_opt_tensor_memory(Kernel *k)
 
     if (!x.mech || k->uses_threads || kernel_block_threads(k) % machine_group(k->machine))
         return;
+    give_bytes(&x);
     for (;;) {
         x.from = NULL;
         x.columns = tensor_columns_left(k);
