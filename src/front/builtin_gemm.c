@@ -6,32 +6,48 @@ typedef struct {
     int64_t rows, cols; /* of the last two dimensions, as stored */
 } Operand;
 
-/* A part of a tensor comes through a tile of its own where the machine lets GEMMs name tensors. */
-static bool is_staged(BuiltinCall *c, const Region *r, bool is_result)
+/* LATER: what is a tensor stays one. */
+typedef enum { IS_READ, IS_RESULT, IS_READ_LATER, IS_RESULT_LATER } OperandRole;
+
+/* A part of a tensor goes through a tile of its own where the machine lets GEMMs name tensors. */
+static bool is_staged(BuiltinCall *c, const Region *r, OperandRole role)
 {
-    return r->buf->scope == MEM_GLOBAL && !is_result &&
+    return r->buf->scope == MEM_GLOBAL && role != IS_RESULT &&
            machine_has(call_machine(c), HAS_TENSOR_OPERANDS);
+}
+
+static void copy_region(BuiltinCall *c, Region from, Region to)
+{
+    Region r[2] = {from, to};
+    call_emit(c, stmt_tile(c->ev->ir, c->span, &op_copy, 2, r, 0, NULL, NULL, (Hints){0}));
+}
+
+static Region own_tile(BuiltinCall *c, const Operand *o, MemScope scope)
+{
+    Ir *ir = c->ev->ir;
+    const Expr *shape[] = {expr_int(ir, o->rows), expr_int(ir, o->cols)};
+    Buffer *b = trace_buffer(c->ev, c->span, o->r.buf->type, scope, 2, shape);
+
+    b->name = arena_printf(ir->arena, "%s_tile", o->r.buf->name);
+    return region_whole(ir, b);
 }
 
 static Region staged(BuiltinCall *c, const Operand *o)
 {
-    Ir *ir = c->ev->ir;
-    const Expr *shape[] = {expr_int(ir, o->rows), expr_int(ir, o->cols)};
-    Buffer *b = trace_buffer(c->ev, c->span, o->r.buf->type, MEM_SHARED, 2, shape);
-    Region r[2] = {o->r, region_whole(ir, b)};
+    Region r = own_tile(c, o, MEM_SHARED);
 
-    b->name = arena_printf(ir->arena, "%s_tile", o->r.buf->name);
-    call_emit(c, stmt_tile(ir, c->span, &op_copy, 2, r, 0, NULL, NULL, (Hints){0}));
-    return r[1];
+    copy_region(c, o->r, r);
+    return r;
 }
 
-static Operand operand(BuiltinCall *c, int i, bool is_result)
+static Operand operand(BuiltinCall *c, int i, OperandRole role)
 {
+    bool is_result = role == IS_RESULT || role == IS_RESULT_LATER;
     Operand o = {.r = arg_tile(c, i)};
     const Region *r = &o.r;
     int n = r->buf->rank;
     MemScope s = r->buf->scope;
-    bool stages = is_staged(c, r, is_result);
+    bool stages = is_staged(c, r, role);
     if ((s == MEM_GLOBAL && !stages) || s == MEM_BARRIER || s == MEM_CLUSTER_BARRIER ||
         s == MEM_VAR)
         arg_fail(c, i, "must be a tile in shared memory or registers, but '%s' is in %s memory; "
@@ -49,7 +65,7 @@ static Operand operand(BuiltinCall *c, int i, bool is_result)
     if (o.rows < 0 || o.cols < 0)
         arg_fail(c, i, "has extents %s, which are not known at compile time [gemm-shape]",
                  extents_text(c->ev, r));
-    if (stages)
+    if (stages && role == IS_READ)
         o.r = staged(c, &o);
     return o;
 }
@@ -143,11 +159,71 @@ static void precision_hint(BuiltinCall *c, Hints *h, int i)
     hints_text(c->ev, h, "precision", dtype_name(t));
 }
 
+static bool is_tensor(const Region *r)
+{
+    return r->buf->scope == MEM_GLOBAL;
+}
+
+/* So many elements along k of an operand, from one on. */
+static Region part_of(BuiltinCall *c, const Operand *o, bool k_last, const Expr *from, int64_t n)
+{
+    Ir *ir = c->ev->ir;
+    int rank = o->r.buf->rank, d = k_last ? rank - 1 : rank - 2;
+    Region r = {o->r.buf, NEWN(ir->arena, const Expr *, rank), NEWN(ir->arena, const Expr *, rank)};
+
+    for (int i = 0; i < rank; i++) {
+        r.at[i] = i == d ? expr_add(ir, o->r.at[i], from) : o->r.at[i];
+        r.extent[i] = i == d ? expr_int(ir, n) : o->r.extent[i];
+    }
+    return r;
+}
+
+/* Tensors come through tiles; two of them by parts of k, so that their tiles are small. */
+static const Stmt *multiply(BuiltinCall *c, const Operand *a, const Operand *b, Region out,
+                            const Expr *const arg[4], Hints h)
+{
+    enum { STEP = 32 };
+    Ir *ir = c->ev->ir;
+    const Operand *o[2] = {a, b};
+    const Stmt *list[3];
+    Region r[3] = {a->r, b->r, out};
+    int64_t ta = 0, tb = 0;
+    int n = 0;
+
+    if (!is_tensor(&r[0]) && !is_tensor(&r[1]))
+        return stmt_tile(ir, c->span, &op_gemm, 3, r, 4, arg, NULL, h);
+    expr_is_int(arg[0], &ta);
+    expr_is_int(arg[1], &tb);
+    bool last[2] = {!ta, tb != 0};
+    int64_t K = last[0] ? a->cols : a->rows, step = K;
+    if (is_tensor(&r[0]) && is_tensor(&r[1]) && K % STEP == 0)
+        step = STEP;
+    Var *k = var_new(ir, "k", DT_I32, c->span);
+    const Expr *at = expr_mul(ir, expr_var(ir, k), expr_int(ir, step));
+    const Expr *first = expr_binary(ir, EX_EQ, expr_var(ir, k), expr_int(ir, 0));
+    const Expr *own[4] = {arg[0], arg[1], step < K ? expr_and(ir, arg[2], first) : arg[2], arg[3]};
+    for (int i = 0; i < 2; i++) {
+        if (!is_tensor(&r[i]))
+            continue;
+        Operand x = *o[i];
+        *(last[i] ? &x.cols : &x.rows) = step;
+        Region to = own_tile(c, &x, MEM_SHARED);
+        Region way[2] = {step < K ? part_of(c, o[i], last[i], at, step) : x.r, to};
+        list[n++] = stmt_tile(ir, c->span, &op_copy, 2, way, 0, NULL, NULL, (Hints){0});
+        r[i] = to;
+    }
+    list[n++] = stmt_tile(ir, c->span, &op_gemm, 3, r, 4, own, NULL, h);
+    const Stmt *body = stmt_block(ir, c->span, n, list);
+    return step == K ? body : stmt_for(ir, c->span, LOOP_SERIAL, k, expr_int(ir, 0),
+                                       expr_int(ir, K / step), (Hints){0}, body);
+}
+
 Value gemm_call(BuiltinCall *c, GemmSlots s, Hints h)
 {
     Ir *ir = c->ev->ir;
     call_kernel(c);
-    Operand a = operand(c, 0, false), b = operand(c, 1, false), out = operand(c, 2, true);
+    Operand a = operand(c, 0, IS_READ_LATER), b = operand(c, 1, IS_READ_LATER);
+    Operand out = operand(c, 2, IS_RESULT_LATER);
     bool ta = arg_bool(c, s.ta), tb = arg_bool(c, s.tb), pair = hint_int(h, "pair", 0) != 0;
     check_shapes(c, &a, &b, &out, ta, tb, pair);
     check_types(c, a.r.buf->type, b.r.buf->type, out.r.buf->type);
@@ -160,11 +236,18 @@ Value gemm_call(BuiltinCall *c, GemmSlots s, Hints h)
     }
     policy_hint(c, &h, s.policy);
     notes_dict(c, s.annotations, &h);
-    Region r[3] = {a.r, b.r, out.r};
     const Expr *arg[4] = {expr_bool(ir, ta), expr_bool(ir, tb), arg_bool_expr(c, s.clear),
                           expr_int(ir, k_pack)};
     const Expr *who = issuer(c, pair);
-    issue(c, who, stmt_tile(ir, c->span, &op_gemm, 3, r, 4, arg, NULL, h));
+    Region tensor = out.r;
+    int64_t clears;
+    if (is_tensor(&tensor))
+        out.r = own_tile(c, &out, MEM_FRAGMENT);
+    if (is_tensor(&tensor) && !(expr_is_int(arg[2], &clears) && clears))
+        copy_region(c, tensor, out.r);
+    issue(c, who, multiply(c, &a, &b, out.r, arg, h));
+    if (is_tensor(&tensor))
+        copy_region(c, out.r, tensor);
     if (s.mbar >= 0)
         arrive_when_done(c, s.mbar, who);
     return value_none();
@@ -218,7 +301,7 @@ Value scaled_gemm_call(BuiltinCall *c, ScaledSlots s, Hints h)
     enum { SFA = 3, SFB, TRANS_A, TRANS_B };
     Ir *ir = c->ev->ir;
     call_kernel(c);
-    Operand a = operand(c, 0, false), b = operand(c, 1, false), out = operand(c, 2, true);
+    Operand a = operand(c, 0, IS_READ), b = operand(c, 1, IS_READ), out = operand(c, 2, IS_RESULT);
     bool ta = arg_bool(c, TRANS_A), tb = arg_bool(c, TRANS_B);
     Region r[5] = {a.r, b.r, out.r, arg_tile(c, SFA), arg_tile(c, SFB)};
     bool pair = hint_int(h, "pair", 0) != 0;
@@ -263,7 +346,7 @@ Value do_gemm_sp(BuiltinCall *c)
     Ir *ir = c->ev->ir;
     Hints h = {0};
     call_kernel(c);
-    Operand a = operand(c, 0, false), b = operand(c, 2, false), out = operand(c, 3, true);
+    Operand a = operand(c, 0, IS_READ), b = operand(c, 2, IS_READ), out = operand(c, 3, IS_RESULT);
     Region e = arg_tile(c, 1);
     bool ta = arg_bool(c, 4), te = arg_bool(c, 5), tb = arg_bool(c, 6);
     Operand full = a;

@@ -62,6 +62,32 @@ def test_operands_may_be_parts_of_tensors():
         tilelang.compile(of_tensors(40, 50, 40, False), target="cuda -arch=sm_80")
 
 
+def into_tensor(M, N, K, steps):
+    @T.prim_func
+    def main(A: T.Tensor((M, K), "float16"), B: T.Tensor((K, N), "float16"), C: T.Tensor((M, N), "float32")):
+        with T.Kernel(T.ceildiv(N, 32), T.ceildiv(M, 32), threads=128) as (bx, by):
+            for k in T.serial(steps):
+                T.gemm(
+                    A[by * 32 : (by + 1) * 32, k * (K // steps) : (k + 1) * (K // steps)],
+                    B[k * (K // steps) : (k + 1) * (K // steps), bx * 32 : (bx + 1) * 32],
+                    C[by * 32 : (by + 1) * 32, bx * 32 : (bx + 1) * 32],
+                    clear_accum=k == 0,
+                )
+
+    return main
+
+
+def test_the_result_may_be_a_part_of_a_tensor():
+    for steps in 1, 2:
+        a, b, c = arguments(40, 50, 64)
+        c[:] = 7
+        tilelang.compile(into_tensor(40, 50, 64, steps), target="sim metal")(a, b, c)
+        assert np.allclose(c, a.astype(np.float32) @ b.astype(np.float32), atol=1e-2)
+    assert "simdgroup_multiply_accumulate" in tilelang.lower(into_tensor(64, 64, 64, 1), target="metal").kernel_source
+    with raises(Exception, "gemm-scope"):
+        tilelang.compile(into_tensor(40, 50, 64, 1), target="cuda -arch=sm_80")
+
+
 def test_simulated():
     for shared in False, True:
         a, b, c = arguments(40, 64, 48)
