@@ -267,7 +267,6 @@ static inline void tl_begin(int type)
     if ((int)tl_self->nthread.x != threads)
         tl_fail("the launch has not as many cores a block as the kernel's type says");
     if (tl_now.begun == 0) {
-        tl_now.alive = threads;
         memset(tl_now.seq, 0, sizeof tl_now.seq);
         memset(tl_now.known, 0, sizeof tl_now.known);
         memset(tl_now.flag, 0, sizeof tl_now.flag);
@@ -275,7 +274,7 @@ static inline void tl_begin(int type)
         memset(tl_now.taken, 0, sizeof tl_now.taken);
         memset(tl_now.atomic, 0, sizeof tl_now.atomic);
         memset(tl_memory, 0xA5, sizeof tl_memory);
-        tl_now.npool = 0;
+        tl_now.alive = threads, tl_now.npool = 0;
         tl_now.epoch++;
     }
     tl_now.begun = (tl_now.begun + 1) % threads;

@@ -38,7 +38,7 @@ MORE = {"examples/gemm_dynamic.py": " M=40 N=33 K=50",  # which arguments would 
         "examples/sparse_mla.py:backward": " block_H=16"}  # 64 KiB of shared memory
 CLUSTERS = r"splits=[24].*block_N=64"  # a run of an example that is about clusters of blocks
 MAY_REFUSE = ("unsupported-here", "on-chip-bytes", "local-bytes", "tile-threads", "barrier-numbers")
-VOLTA = r"need\S* .*sm_[89]\d|\[on-chip-bytes\]"  # what it says of instructions and room of later GPUs
+VOLTA = r"need\S* .*sm_[89]\d|\[on-chip-bytes\]|\[gemm-mma\]"  # what it says of instructions and room of later GPUs
 
 
 def family(arch):
