@@ -172,7 +172,9 @@ static Region part_of(BuiltinCall *c, const Operand *o, bool k_last, const Expr 
     Region r = {o->r.buf, NEWN(ir->arena, const Expr *, rank), NEWN(ir->arena, const Expr *, rank)};
 
     for (int i = 0; i < rank; i++) {
-        r.at[i] = i == d ? expr_add(ir, o->r.at[i], from) : o->r.at[i];
+        r.at[i] = o->r.at[i];
+        if (i == d)
+            r.at[i] = expr_add(ir, r.at[i], expr_cast(ir, r.at[i]->type, from));
         r.extent[i] = i == d ? expr_int(ir, n) : o->r.extent[i];
     }
     return r;

@@ -176,6 +176,8 @@ kernels() {
     has sm_100a "!UTCQMMA" $n:pipelined tile=float4_e2m1fn bk=64
     has sm_100a "!UTCQMMA" $n:pipelined bk=64
     has sm_100a "!UTMALDG" $n:reads own=True
+    has sm_100a "!UTCQMMA" $n:from_bytes
+    has sm_100a "!UTCQMMA" $n:from_bytes num_stages=0 back=True
     refused sm_100a unsupported-here $n:reads
     refused sm_100a unsupported-here $n:product by_threads=True
     refused sm_100a unsupported-here $n:product K=192 bk=64

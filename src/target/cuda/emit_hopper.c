@@ -130,7 +130,7 @@ static bool has_gaps(const Buffer *b)
 
 typedef struct {
     const Buffer *tile;
-    bool gaps, threads; /* MMAs or bulk copies touch it; threads do */
+    bool gaps, threads; /* MMAs and loads of 4-bit elements touch it; others do, byte by byte */
     Span at;
 } Gaps;
 
@@ -148,9 +148,11 @@ static bool see_gaps(const Stmt *s, void *arg)
     bool before = g->threads;
 
     for (int i = 0; s->kind == ST_INSTR && i < s->u.instr.nregion; i++) {
-        if (buffer_root(s->u.instr.region[i].buf) != g->tile)
+        const Region *r = s->u.instr.region;
+        if (buffer_root(r[i].buf) != g->tile)
             continue;
-        bool gaps = s->u.instr.isa->done == DONE_BY_COMMIT || (instr_is_bulk(s) && !is_run(s));
+        bool gaps = s->u.instr.isa->done == DONE_BY_COMMIT ||
+                    (instr_is_bulk(s) && !is_run(s) && r[1].buf->type == DT_E2M1);
         g->gaps |= gaps;
         g->threads |= !gaps;
     }

@@ -299,28 +299,23 @@ bool tma_plan(Kernel *k, const Stmt *t, const char **why)
     return plan_load(k, t, leaves_gaps(k, t), why);
 }
 
-typedef struct {
-    Kernel *k;
-    const Buffer *tile;
-    bool other;
-} Spreading;
-
 static bool see_spreading(const Stmt *s, void *arg)
 {
-    Spreading *p = arg;
+    Spread *p = arg;
     const char *why;
 
-    if (s->kind == ST_TILE && spreads(s) && buffer_root(s->u.tile.region[DST].buf) == p->tile)
-        p->other |= !plan_load(p->k, s, true, &why);
-    return !p->other;
+    if (s->kind == ST_TILE &&
+        (tile_does(s, TILE_MMA) || (spreads(s) && plan_load(p->k, s, true, &why))))
+        p->uses += stmt_uses(s, p->tile);
+    return true;
 }
 
 bool tma_may_spread(Kernel *k, const Buffer *tile)
 {
-    Spreading p = {k, buffer_root(tile), false};
+    Spread p = {.k = k, .tile = buffer_root(tile)};
 
     stmt_visit(k->body, see_spreading, &p);
-    return !p.other;
+    return p.uses == stmt_uses(k->body, p.tile);
 }
 
 typedef struct {

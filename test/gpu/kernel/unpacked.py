@@ -87,3 +87,29 @@ def reads(K=256, own=False):
                 T.sync_threads()
 
     return main
+
+
+# The tensor has a byte for each element: a bulk copy brings them without gaps, so MMAs of tensor memory would read others.
+@tilelang.jit
+def from_bytes(K=256, num_stages=2, back=False):
+    @T.prim_func
+    def main(
+        A: T.Tensor((128, K), "float4_e2m1_unpacked"),
+        B: T.Tensor((64, K), "float8_e4m3fn"),
+        C: T.Tensor((128, 64), "float32"),
+        D: T.Tensor((128, K), "float4_e2m1_unpacked"),
+    ):
+        with T.Kernel(1, threads=128):
+            a = T.alloc_shared((128, 128), "float4_e2m1_unpacked")
+            b = T.alloc_shared((64, 128), "float8_e4m3fn")
+            c = T.alloc_fragment((128, 64), "float32")
+            T.clear(c)
+            for k in T.Pipelined(K // 128, num_stages=num_stages):
+                T.copy(A[0, k * 128], a)
+                T.copy(B[0, k * 128], b)
+                if back:
+                    T.copy(a, D[0, k * 128])
+                T.gemm(a, b, c, transpose_B=True)
+            T.copy(c, C)
+
+    return main

@@ -267,7 +267,7 @@ static const Stmt *stage_operand(Ir *ir, const Stmt *s, void *arg)
 
 typedef struct {
     Tensor *x;
-    const Buffer *tile; /* what is counted, or NULL */
+    const Buffer *tile; /* whose uses are counted */
     const Map *bytes;   /* tiles that have them now */
     int uses;
     bool unfit;
@@ -279,7 +279,6 @@ static bool count_operand(const Stmt *s, void *arg)
     const Region *r = s->kind == ST_TILE ? s->u.tile.region : NULL;
     bool fills = r && tile_does(s, TILE_COPIES) && r[0].buf->scope == MEM_GLOBAL &&
                  r[0].buf->type == b->tile->type && r[1].buf == b->tile;
-
     bool multiplies = tile_does(s, TILE_MMA) && !tile_does(s, TILE_SCALED) && r[C].buf != b->tile;
     if (fills || (multiplies && !suits(b->x, s)))
         b->uses += stmt_uses(s, b->tile);
@@ -310,7 +309,7 @@ static void give_bytes(Tensor *x)
         Buffer *b = k->buffers.at[i];
         Bytes uses = {.x = x, .tile = b};
         if (b->scope != MEM_SHARED || b->type != DT_E2M1 || b->view_of ||
-            buffer_plan(k, b)->pinned)
+            buffer_plan(k, b)->pinned || buffer_uses(k, b)->viewed)
             continue;
         stmt_visit(body, count_operand, &uses);
         if (!uses.uses || uses.uses != stmt_uses(body, b))
