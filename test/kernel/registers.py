@@ -6,7 +6,7 @@
 # verify: :moved give=24 take=216 threads=128
 # verify: :moved give=40 threads=384
 # verify: :moved give=40 keep=1
-# verify: :moved give=248 take=240 --sm_90a=register-pool --sm_100a=register-pool
+# verify: :moved give=248 take=240 --sm_90a=register-pool --sm_100a=register-pool --sm_103a=register-pool
 import tilelang
 import tilelang.language as T
 
