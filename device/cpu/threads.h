@@ -24,9 +24,9 @@ typedef struct tl_thread {
     struct tl_block *block;
     int32_t id, state, site, leader;
     int32_t parity;
-    uint32_t gen;
+    int32_t polls; /* looked at a flag before it came here: nothing has moved */
     const tl_mbar *mbar;
-    uint64_t slot[2];
+    uint64_t brings, met; /* to the next meeting of its warp; to the last one */
     uint64_t rng[3]; /* seed, position, stream */
     uint32_t other[7]; /* state of a generator of random.h */
 } tl_thread;
@@ -40,7 +40,9 @@ typedef struct tl_block {
     tl_thread *thread;
     void (*run)(tl_thread *t);
     int32_t arrived[TL_NAMED + TL_ROLES], want[TL_NAMED + TL_ROLES]; /* of roles at the end */
-    uint32_t mask[TL_WARPS][2];
+    uint32_t mask[TL_WARPS]; /* who met last */
+    int32_t true_now, true_last; /* threads with a condition, of a barrier to come and of the last one */
+    int32_t told_now, told_last; /* threads that told it */
 } tl_block;
 
 #if defined(__x86_64__)
@@ -137,6 +139,11 @@ static void tl_barrier_count(tl_block *b, int id)
     if (b->arrived[id] < b->want[id])
         return;
     b->arrived[id] = 0;
+    if (id == 0) {
+        b->true_last = b->true_now;
+        b->told_last = b->told_now;
+        b->true_now = b->told_now = 0;
+    }
     for (int i = 0; i < b->nthread; i++)
         if (b->thread[i].state == TL_BARRIER && b->thread[i].site == id)
             b->thread[i].state = TL_RUN;
@@ -203,68 +210,69 @@ static __attribute__((unused)) void tl_grid_sync(tl_thread *t)
 /* About to look at a flag: others run. */
 static __attribute__((unused)) void tl_poll(tl_thread *t)
 {
+    t->polls = 1;
     tl_yield(t);
 }
 
-/* Meet the lanes of the warp; returns the generation whose slots hold their values. */
-static __attribute__((unused)) uint32_t tl_meet(tl_thread *t, int site, uint64_t value)
+/* Meet the lanes of the warp.  All that are let go look at what the others brought before one of
+ * them waits again, so no meeting is too early for an older one, whoever was there. */
+static __attribute__((unused)) void tl_meet(tl_thread *t, int site, uint64_t value)
 {
-    uint32_t g = t->gen++ & 1;
-    t->slot[g] = value;
+    t->brings = value;
     t->state = TL_WARP;
     t->site = site;
     tl_yield(t);
-    return g;
 }
 
-static __attribute__((unused)) uint64_t tl_lane_value(tl_thread *t, uint32_t g, int lane)
+static __attribute__((unused)) uint64_t tl_lane_value(tl_thread *t, int lane)
 {
     tl_block *b = t->block;
     int base = t->id / TL_WARP_SIZE * TL_WARP_SIZE;
     if (lane < 0 || lane >= TL_WARP_SIZE || base + lane >= b->nthread ||
-        !(b->mask[t->id / TL_WARP_SIZE][g] >> lane & 1))
-        return t->slot[g];
-    return b->thread[base + lane].slot[g];
+        !(b->mask[t->id / TL_WARP_SIZE] >> lane & 1))
+        return t->met;
+    return b->thread[base + lane].met;
 }
 
-static __attribute__((unused)) uint32_t tl_warp_mask(tl_thread *t, uint32_t g)
+static __attribute__((unused)) uint32_t tl_warp_mask(tl_thread *t)
 {
-    return t->block->mask[t->id / TL_WARP_SIZE][g];
+    return t->block->mask[t->id / TL_WARP_SIZE];
 }
 
 static __attribute__((unused)) uint64_t tl_shfl(tl_thread *t, int site, uint64_t v, int lane, int width)
 {
     int me = t->id % TL_WARP_SIZE;
-    uint32_t g = tl_meet(t, site, v);
-    return tl_lane_value(t, g, me / width * width + (lane % width + width) % width);
+    tl_meet(t, site, v);
+    return tl_lane_value(t, me / width * width + (lane % width + width) % width);
 }
 
 static __attribute__((unused)) uint64_t tl_shfl_xor(tl_thread *t, int site, uint64_t v, int x, int width)
 {
     int me = t->id % TL_WARP_SIZE, from = me ^ x;
-    uint32_t g = tl_meet(t, site, v);
-    return tl_lane_value(t, g, from / width > me / width ? me : from);
+    tl_meet(t, site, v);
+    return tl_lane_value(t, from / width > me / width ? me : from);
 }
 
 static __attribute__((unused)) uint64_t tl_shfl_down(tl_thread *t, int site, uint64_t v, int d, int width)
 {
     int me = t->id % TL_WARP_SIZE;
-    uint32_t g = tl_meet(t, site, v);
-    return tl_lane_value(t, g, me % width + d < width ? me + d : me);
+    tl_meet(t, site, v);
+    return tl_lane_value(t, me % width + d < width ? me + d : me);
 }
 
 static __attribute__((unused)) uint64_t tl_shfl_up(tl_thread *t, int site, uint64_t v, int d, int width)
 {
     int me = t->id % TL_WARP_SIZE;
-    uint32_t g = tl_meet(t, site, v);
-    return tl_lane_value(t, g, me % width >= d ? me - d : me);
+    tl_meet(t, site, v);
+    return tl_lane_value(t, me % width >= d ? me - d : me);
 }
 
 static __attribute__((unused)) uint32_t tl_ballot(tl_thread *t, int site, int pred)
 {
-    uint32_t g = tl_meet(t, site, pred != 0), r = 0, mask = tl_warp_mask(t, g);
+    tl_meet(t, site, pred != 0);
+    uint32_t r = 0, mask = tl_warp_mask(t);
     for (int l = 0; l < TL_WARP_SIZE; l++)
-        if (mask >> l & 1 && tl_lane_value(t, g, l))
+        if (mask >> l & 1 && tl_lane_value(t, l))
             r |= 1u << l;
     return r;
 }
@@ -272,9 +280,10 @@ static __attribute__((unused)) uint32_t tl_ballot(tl_thread *t, int site, int pr
 /* The lanes that hold the same bits; all: only if every lane does. */
 static __attribute__((unused)) uint32_t tl_match(tl_thread *t, int site, uint64_t v, int all)
 {
-    uint32_t g = tl_meet(t, site, v), r = 0, mask = tl_warp_mask(t, g);
+    tl_meet(t, site, v);
+    uint32_t r = 0, mask = tl_warp_mask(t);
     for (int l = 0; l < TL_WARP_SIZE; l++)
-        if (mask >> l & 1 && tl_lane_value(t, g, l) == v)
+        if (mask >> l & 1 && tl_lane_value(t, l) == v)
             r |= 1u << l;
     return all && r != mask ? 0 : r;
 }
@@ -282,10 +291,9 @@ static __attribute__((unused)) uint32_t tl_match(tl_thread *t, int site, uint64_
 /* The lowest lane that takes part. */
 static __attribute__((unused)) int tl_elect(tl_thread *t, int site, int extent)
 {
-    uint32_t g = tl_meet(t, site, 0);
+    tl_meet(t, site, 0);
     if (extent == 0)
         return t->id == 0;
-    (void)g;
     return t->id % extent == 0;
 }
 
@@ -293,13 +301,14 @@ static __attribute__((unused)) int tl_elect(tl_thread *t, int site, int extent)
 static __attribute__((unused)) uint64_t name(tl_thread *t, int site, uint64_t v)                   \
 {                                                                                                  \
     union { uint64_t u; T x; } in, out;                                                            \
-    uint32_t g = tl_meet(t, site, v), mask = tl_warp_mask(t, g);                                   \
     int first = 1;                                                                                 \
+    tl_meet(t, site, v);                                                                           \
+    const uint32_t mask = tl_warp_mask(t);                                                         \
     out.u = 0;                                                                                     \
     for (int l = 0; l < TL_WARP_SIZE; l++) {                                                       \
         if (!(mask >> l & 1))                                                                      \
             continue;                                                                              \
-        in.u = tl_lane_value(t, g, l);                                                             \
+        in.u = tl_lane_value(t, l);                                                             \
         if (first)                                                                                 \
             out.x = in.x;                                                                          \
         else                                                                                       \
@@ -318,24 +327,31 @@ TL_WARP_FOLDS(int, int64_t)
 TL_WARP_FOLD(tl_warp_and_int, int64_t, out.x & in.x)
 TL_WARP_FOLD(tl_warp_or_int, int64_t, out.x | in.x)
 
-/* A barrier of the whole block that also folds one bit of every thread. */
-#define TL_SYNC_FOLD(name, start, JOIN)                                                            \
-static __attribute__((unused)) int name(tl_thread *t, int pred)                                    \
-{                                                                                                  \
-    tl_block *b = t->block;                                                                        \
-    uint32_t g = t->gen++ & 1;                                                                     \
-    int r = start;                                                                                 \
-    t->slot[g] = (uint64_t)pred;                                                                   \
-    tl_barrier(t, 0, 0, 1);                                                                        \
-    for (int i = 0; i < b->nthread; i++) {                                                         \
-        const int x = (int)b->thread[i].slot[g];                                                   \
-        r = JOIN;                                                                                  \
-    }                                                                                              \
-    return r;                                                                                      \
+/* A barrier of the whole block that also counts the threads where a condition holds. */
+static void tl_count(tl_thread *t, int pred)
+{
+    t->block->true_now += pred;
+    t->block->told_now++;
+    tl_barrier(t, 0, 0, 1);
 }
-TL_SYNC_FOLD(tl_sync_sum, 0, r + x)
-TL_SYNC_FOLD(tl_sync_and, 1, r && x)
-TL_SYNC_FOLD(tl_sync_or, 0, r || x)
+
+static __attribute__((unused)) int tl_sync_sum(tl_thread *t, int pred)
+{
+    tl_count(t, pred);
+    return t->block->true_last;
+}
+
+static __attribute__((unused)) int tl_sync_and(tl_thread *t, int pred)
+{
+    tl_count(t, pred);
+    return t->block->true_last == t->block->told_last;
+}
+
+static __attribute__((unused)) int tl_sync_or(tl_thread *t, int pred)
+{
+    tl_count(t, pred);
+    return t->block->true_last > 0;
+}
 
 /* Values through 64-bit slots. */
 TL_INLINE uint64_t tl_slot_float(float x) { union { uint64_t u; float x; } v; v.u = 0; v.x = x; return v.u; }
@@ -406,19 +422,22 @@ static int tl_can_run(tl_thread *t)
     return t->state == TL_RUN;
 }
 
-/* Release the lanes of a warp that wait at one place; whole: only if all live lanes do. */
+/* Release the lanes of a warp that wait at one place, which is the first in the text: those that
+ * wait at a later one wait for them.  whole: only if all live lanes do. */
 static int tl_fire_warp(tl_block *b, int warp, int whole)
 {
     int base = warp * TL_WARP_SIZE, end = base + TL_WARP_SIZE, site = -1, waiting = 0, live = 0;
     uint32_t mask = 0;
 
     end = end < b->nthread ? end : b->nthread;
+    for (int i = base; i < end; i++)
+        if (b->thread[i].state == TL_WARP && (site < 0 || b->thread[i].site < site))
+            site = b->thread[i].site;
     for (int i = base; i < end; i++) {
         tl_thread *t = &b->thread[i];
         live += t->state != TL_DONE;
-        if (t->state != TL_WARP || (site >= 0 && t->site != site))
+        if (t->state != TL_WARP || t->site != site)
             continue;
-        site = t->site;
         waiting++;
         mask |= 1u << (i - base);
     }
@@ -428,9 +447,10 @@ static int tl_fire_warp(tl_block *b, int warp, int whole)
         tl_thread *t = &b->thread[i];
         if (mask >> (i - base) & 1) {
             t->state = TL_RUN;
-            b->mask[warp][(t->gen - 1) & 1] = mask;
+            t->met = t->brings;
         }
     }
+    b->mask[warp] = mask;
     return 1;
 }
 
@@ -458,13 +478,16 @@ static int tl_fire_collect(tl_block *b)
     return leader != 0;
 }
 
-static int tl_unstick(tl_block *b)
+/* polls: some look at a flag again and again, and are still to come by. */
+static int tl_unstick(tl_block *b, int polls)
 {
     const int warps = (b->nthread + TL_WARP_SIZE - 1) / TL_WARP_SIZE;
 
     for (int w = 0; w < warps; w++)
         if (tl_fire_warp(b, w, 1))
             return 1;
+    if (polls)
+        return 1;
     if (tl_fire_collect(b))
         return 1;
     for (int w = 0; w < warps; w++)
@@ -493,13 +516,17 @@ static void tl_block_open(tl_block *b, int64_t arena, int64_t stack)
 /* Every thread that can, up to its next wait; false when nothing in the block could move. */
 static int tl_block_step(tl_block *b)
 {
-    int ran = 0;
-    for (int i = 0; i < b->nthread; i++)
-        if (tl_can_run(&b->thread[i])) {
-            ran = 1;
-            tl_switch(&b->sp, b->thread[i].sp);
-        }
-    return ran || tl_unstick(b);
+    int ran = 0, polls = 0;
+    for (int i = 0; i < b->nthread; i++) {
+        tl_thread *t = &b->thread[i];
+        if (!tl_can_run(t))
+            continue;
+        t->polls = 0;
+        tl_switch(&b->sp, t->sp);
+        ran |= !t->polls;
+        polls |= t->polls;
+    }
+    return ran || tl_unstick(b, polls);
 }
 
 static void tl_stuck(const tl_frame *f)
