@@ -150,30 +150,48 @@ uint64_t all_lanes(void)
     return ~0ull >> (LANES_MOST - machine.lanes);
 }
 
+/* Those that a mask names meet apart from others: lanes may wait for the whole warp meanwhile.
+ * Where a branch masks, they name nobody. */
+static Lanes *lanes_of(TwinWarp *w, uint64_t mask)
+{
+    Lanes *l = w->some;
+
+    if (mask == all_lanes() || machine.assembly->masks)
+        return &w->all;
+    while (l && l->mask != mask)
+        l = l->next;
+    if (!l) {
+        l = NEW(machine.scratch, Lanes);
+        l->mask = mask;
+        l->next = w->some;
+        w->some = l;
+    }
+    return l;
+}
+
 /* The lanes of a mask are all there: they go on, and what each brought can be read. */
-static bool lanes_close(TwinWarp *w, uint64_t mask)
+static bool lanes_close(const TwinWarp *w, Lanes *l, uint64_t mask)
 {
     uint64_t wanted = mask & w->alive;
 
-    if (wanted == 0 || (w->came & wanted) != wanted)
+    if (wanted == 0 || (l->came & wanted) != wanted)
         return false;
-    w->who[w->generation & 1] = wanted;
-    w->came &= ~wanted;
-    w->generation++;
+    l->who[l->generation & 1] = wanted;
+    l->came &= ~wanted;
+    l->generation++;
     return true;
 }
 
 /* Where the words of the synchronisation at hand are: that of the one before may still be read. */
-static uint64_t *lanes_open(TwinWarp *w, uint64_t mask, const char *where)
+static uint64_t *lanes_open(Lanes *l, const char *where)
 {
-    uint64_t *word = w->word[w->generation & 1];
+    uint64_t *word = l->word[l->generation & 1];
 
-    if (w->came == 0)
-        memset(word, POISON, sizeof w->word[0]);
-    else if (strcmp(w->where, where))
-        twin_fail("lanes of its warp are at %s and at %s [twin-fault]", w->where, where);
-    w->where = where;
-    w->mask = mask;
+    if (l->came == 0)
+        memset(word, POISON, sizeof l->word[0]);
+    else if (strcmp(l->where, where))
+        twin_fail("lanes of its warp are at %s and at %s [twin-fault]", l->where, where);
+    l->where = where;
     return word;
 }
 
@@ -183,36 +201,50 @@ static const unsigned long long *lanes(unsigned long long mask, unsigned long lo
                                        unsigned long long *came)
 {
     TwinWarp *w = own_warp();
+    Lanes *l = lanes_of(w, mask);
     int lane = machine.self->index % machine.lanes;
-    uint64_t *word = lanes_open(w, mask, warp_sync), generation = w->generation;
+    uint64_t *word = lanes_open(l, warp_sync), generation = l->generation;
 
     if (!(mask >> lane & 1))
         twin_fail("it is not in its own mask 0x%08llx [twin-fault]", mask);
     word[lane] = mine;
-    w->came |= 1ull << lane;
-    if (!lanes_close(w, mask))
-        twin_wait(WAIT_COUNTER, &w->generation, generation, warp_sync);
+    l->came |= 1ull << lane;
+    if (!lanes_close(w, l, mask))
+        twin_wait(WAIT_COUNTER, &l->generation, generation, warp_sync);
     if (came)
-        *came = w->who[generation & 1];
+        *came = l->who[generation & 1];
     return (const unsigned long long *)word;
 }
 
 bool warp_syncs(const char *where)
 {
     TwinWarp *w = own_warp();
-    uint64_t generation = w->generation;
+    Lanes *l = &w->all;
+    uint64_t generation = l->generation;
 
-    lanes_open(w, all_lanes(), where);
-    w->came |= 1ull << machine.self->index % machine.lanes;
-    if (w->came == w->alive)
+    lanes_open(l, where);
+    l->came |= 1ull << machine.self->index % machine.lanes;
+    if (l->came == w->alive)
         return true;
-    twin_wait(WAIT_COUNTER, &w->generation, generation, where);
+    twin_wait(WAIT_COUNTER, &l->generation, generation, where);
     return false;
 }
 
 void warp_goes_on(void)
 {
-    lanes_close(own_warp(), all_lanes());
+    TwinWarp *w = own_warp();
+
+    lanes_close(w, &w->all, all_lanes());
+}
+
+/* One of them has ended: the others may be all that are to come. */
+static void lanes_end(TwinWarp *w)
+{
+    if (w->all.came && w->all.where == warp_sync)
+        lanes_close(w, &w->all, all_lanes());
+    for (Lanes *l = w->some; l; l = l->next)
+        if (l->came)
+            lanes_close(w, l, l->mask);
 }
 
 static unsigned long long alive(void)
@@ -308,8 +340,7 @@ static void leave(TwinThread *t)
     b->nalive--;
     machine.nalive--;
     w->alive &= ~(1ull << t->index % machine.lanes);
-    if (w->came && w->where == warp_sync)
-        lanes_close(w, w->mask);
+    lanes_end(w);
     if (b->named[0].came && b->named[0].came == (unsigned)b->nalive)
         gather_close(&b->named[0]);
     TwinBlock *first = b - b->rank;
@@ -397,8 +428,8 @@ static bool part_lanes(void)
     for (int i = 0; machine.assembly->masks && i < machine.nblock; i++)
         for (int j = 0; j * machine.lanes < machine.block[i].nthread; j++) {
             TwinWarp *w = &machine.block[i].warp[j];
-            if (w->came && w->where == warp_sync)
-                return lanes_close(w, w->came);
+            if (w->all.came && w->all.where == warp_sync)
+                return lanes_close(w, &w->all, w->all.came);
         }
     return false;
 }

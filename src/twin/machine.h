@@ -46,13 +46,19 @@ typedef struct { /* threads that gather */
     unsigned last_came, last_sum; /* of the generation before */
 } Gather;
 
-typedef struct {
+typedef struct Lanes { /* of a warp that meet each other */
     uint64_t generation;
-    uint64_t alive, came, mask;   /* bits of lanes; mask: of the synchronisation at hand */
+    uint64_t came, mask;          /* bits of lanes; mask: those that are to come */
     uint64_t word[2][LANES_MOST]; /* what each brought, by parity of the generation */
     uint64_t who[2];
-    void *const *at[LANES_MOST];  /* operands of an instruction of the whole warp */
-    const char *where;            /* it is */
+    const char *where;            /* they are */
+    struct Lanes *next;
+} Lanes;
+
+typedef struct {
+    uint64_t alive;
+    Lanes all, *some;            /* the whole warp; by other masks */
+    void *const *at[LANES_MOST]; /* operands of an instruction of the whole warp */
 } TwinWarp;
 
 typedef enum { WAIT_NOTHING, WAIT_COUNTER, WAIT_PHASE, WAIT_LOOK, WAIT_PASS } WaitKind;

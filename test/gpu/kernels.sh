@@ -93,8 +93,8 @@ template | gfx*)
     all $2 test/kernel/[n-z]*.py >"$log/b"
     ;;
 without | "")
-    all sm_80 test/kernel/*.py test/gpu/kernel/cluster.py test/gpu/kernel/descriptor.py test/gpu/kernel/peer.py >"$log/a" &
-    all sm_90a test/kernel/*.py test/gpu/kernel/cluster.py test/gpu/kernel/descriptor.py test/gpu/kernel/peer.py >"$log/b"
+    all sm_80 test/kernel/*.py test/gpu/kernel/cluster.py test/gpu/kernel/descriptor.py test/gpu/kernel/lanes.py test/gpu/kernel/peer.py >"$log/a" &
+    all sm_90a test/kernel/*.py test/gpu/kernel/cluster.py test/gpu/kernel/descriptor.py test/gpu/kernel/lanes.py test/gpu/kernel/peer.py >"$log/b"
     ;;
 *)
     [ $# -gt 2 ] || set -- "$1" "$2" test/kernel/*.py

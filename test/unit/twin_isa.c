@@ -12,8 +12,8 @@ static void last_lane(const char *where)
     block = (TwinBlock){.nthread = LANES, .nalive = LANES, .thread = &thread, .warp = &warp};
     thread = (TwinThread){.block = &block, .index = LANES - 1};
     warp.alive = ~0u;
-    warp.came = ~0u >> 1;
-    warp.where = where;
+    warp.all.came = ~0u >> 1;
+    warp.all.where = where;
     machine.self = &thread;
     machine.lanes = LANES;
 }
