@@ -377,7 +377,7 @@ static bool see_name(const Stmt *s, void *arg)
     if (v)
         map_remove(&a->fixed, v);
     if (s->kind == ST_FOR)
-        facts_range(a->facts, v, s->u.loop.min, s->u.loop.extent);
+        facts_loop(a->facts, v, s->u.loop.min, s->u.loop.extent);
     if (s->kind != ST_LET)
         return true;
     facts_let(a->facts, s->u.let.var, s->u.let.value);

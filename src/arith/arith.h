@@ -19,12 +19,17 @@ typedef struct Facts Facts;
 Facts *facts_new(Ir *ir);
 /* min <= v < min + extent */
 void facts_range(Facts *f, const Var *v, const Expr *min, const Expr *extent);
+/* The same of a loop wherever it is asked: that its last value is not before its first says nothing
+ * outside of it, where it may not run at all. */
+void facts_loop(Facts *f, const Var *v, const Expr *min, const Expr *extent);
 void facts_assume(Facts *f, const Expr *cond);  /* T.assume, or the condition of an enclosing if */
 void facts_let(Facts *f, Var *v, const Expr *value); /* v = value, if that says anything */
 int facts_mark(const Facts *f);                 /* scopes nest: mark, add, pop back */
 void facts_pop(Facts *f, int mark);
 /* Blocks and threads of k are in range; inside a role its threads are. */
 void facts_kernel(Facts *f, const Kernel *k);
+/* A condition that holds where v is a name, asked anywhere. */
+void facts_assume_of(Facts *f, const Var *v, const Expr *cond);
 /* Of all names of a body: each means one thing, wherever it is seen. */
 void facts_body(Facts *f, const Stmt *body);
 void facts_name(Facts *f, const Stmt *s); /* of the one that s makes, if it makes one */
@@ -143,6 +148,7 @@ typedef struct {
     Modular modular;
     int prev;           /* earlier FACT_VAR of var + 1 */
     const Linear *lin;  /* FACT_LINEAR: lin >= 0 */
+    const Var *of;      /* FACT_LINEAR: holds where this is a name; NULL: everywhere */
     const Expr *cond;   /* FACT_COND: holds */
 } Fact;
 struct Facts {
@@ -151,6 +157,7 @@ struct Facts {
     Map last; /* Var -> index of its latest FACT_VAR + 1; a list by number would cost as many words
                * as there are variables, in each of the many lists of facts */
     int nlinear;
+    const Var *of;   /* what becomes known at the moment holds where this is a name */
     const Kernel *k; /* whose roles narrow the thread; NULL: not known */
 };
 const Fact *facts_of(const Facts *f, const Var *v); /* NULL if none */

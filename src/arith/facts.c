@@ -38,7 +38,7 @@ const Fact *facts_of(const Facts *f, const Var *v)
 void facts_name(Facts *f, const Stmt *s)
 {
     if (s->kind == ST_FOR)
-        facts_range(f, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+        facts_loop(f, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
     if (s->kind == ST_LET)
         facts_let(f, s->u.let.var, s->u.let.value);
 }
@@ -154,7 +154,7 @@ static void know_linear(Facts *f, const Linear *l)
         know_quotient(f, l->t[0].atom, l->t[0].coef, l->base);
     Linear *copy = NEW(f->ir->arena, Linear);
     *copy = *l;
-    Fact t = {.kind = FACT_LINEAR, .lin = copy};
+    Fact t = {.kind = FACT_LINEAR, .lin = copy, .of = f->of};
     vec_push(f->ir->arena, &f->list, t);
     f->nlinear++;
 }
@@ -180,6 +180,16 @@ void facts_range(Facts *f, const Var *v, const Expr *min, const Expr *extent)
         know_linear(f, &low);
     if (expr_is_exact(f, min) && expr_is_exact(f, extent))
         know_linear(f, &high);
+}
+
+void facts_loop(Facts *f, const Var *v, const Expr *min, const Expr *extent)
+{
+    Ir *ir = f->ir;
+
+    if (!expr_is_const(extent) && !prove_true(ir, f, expr_lt(ir, expr_int(ir, 0), extent)))
+        f->of = v;
+    facts_range(f, v, min, extent);
+    f->of = NULL;
 }
 
 /* ---- conditions ------------------------------------------------------------------------------ */
@@ -299,4 +309,11 @@ void facts_assume(Facts *f, const Expr *cond)
     } else if (!expr_has_load(cond)) {
         facts_hold(f, cond);
     }
+}
+
+void facts_assume_of(Facts *f, const Var *v, const Expr *cond)
+{
+    f->of = v;
+    facts_assume(f, cond);
+    f->of = NULL;
 }

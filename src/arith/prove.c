@@ -11,6 +11,15 @@ enum { DEPTH_QUICK = 2, STEPS_QUICK = 40, DEPTH_LONG = 4, STEPS_LONG = 600 };
 
 static bool search(const Facts *f, const Linear *l, int depth, int *steps);
 
+/* Is what is to be proven about this name?  Then it stands where that is one. */
+static bool is_about(const Linear *l, const Var *v)
+{
+    for (int i = 0; v && i < l->n; i++)
+        if (expr_uses_var(l->t[i].atom, v))
+            return true;
+    return v == NULL;
+}
+
 /* Take enough of `fact` away to cancel a term of l that it shares with the same sign. */
 static bool without(const Facts *f, const Linear *l, const Linear *fact, int depth, int *steps)
 {
@@ -110,7 +119,8 @@ static bool search(const Facts *f, const Linear *l, int depth, int *steps)
     if (depth == 0)
         return false;
     for (int i = 0; f && f->nlinear > 0 && i < f->list.n; i++) {
-        if (f->list.at[i].kind == FACT_LINEAR && without(f, l, f->list.at[i].lin, depth, steps))
+        const Fact *t = &f->list.at[i];
+        if (t->kind == FACT_LINEAR && is_about(l, t->of) && without(f, l, t->lin, depth, steps))
             return true;
     }
     for (int i = 0; i < l->n; i++) {

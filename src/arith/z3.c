@@ -314,6 +314,8 @@ static Z3 solver_new(Session *s)
         const Fact *t = &s->f->list.at[i];
         if (t->kind == FACT_VAR)
             assert_var(s, solver, t);
+        else if (t->kind == FACT_LINEAR && t->of)
+            continue;
         else if (t->kind == FACT_LINEAR)
             assert_linear(s, solver, t->lin);
         else

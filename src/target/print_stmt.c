@@ -30,13 +30,56 @@ static void know_loaded(Emit *e, const Var *v, Bounds b)
                     expr_const(e->ir, v->type, b.hi - b.lo + 1));
 }
 
+typedef struct {
+    Emit *e;
+    Map *names; /* that the branch at hand makes; NULL: all of it runs */
+} Ranges;
+
+static bool see_range(const Stmt *s, void *arg);
+
+/* What may not run: what is said there holds for names that are made there. */
+static void see_branch(const Ranges *r, const Var *loop, const Stmt *s)
+{
+    Ranges in = {r->e, NEW(r->e->arena, Map)};
+
+    map_init(in.names, r->e->arena);
+    if (loop)
+        map_set(in.names, loop, r->e);
+    if (s)
+        stmt_visit(s, see_range, &in);
+}
+
+typedef struct {
+    const Map *names;
+    const Var *found;
+} Made;
+
+static bool find_made(const Expr *x, void *arg)
+{
+    Made *m = arg;
+    if (!m->found && x->op == EX_VAR && map_has(m->names, x->u.var))
+        m->found = x->u.var;
+    return !m->found;
+}
+
+static void know_stated(const Ranges *r, const Expr *cond)
+{
+    Made m = {r->names, NULL};
+
+    if (r->names)
+        expr_visit(cond, find_made, &m);
+    if (!r->names || m.found)
+        facts_assume_of(r->e->facts, m.found, cond);
+}
+
 static bool see_range(const Stmt *s, void *arg)
 {
-    Emit *e = arg;
+    Ranges *r = arg;
+    Emit *e = r->e;
     if (s->kind == ST_LET && is_loaded(e, s->u.let.value))
         map_set(e->loaded, s->u.let.var, s->u.let.var);
     if (s->kind == ST_FOR)
-        facts_range(e->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
+        facts_loop(e->facts, s->u.loop.var, s->u.loop.min, s->u.loop.extent);
     const bool number = s->kind == ST_LET && dtype_is_int(s->u.let.var->type);
     const bool plain = number && !expr_has_load(s->u.let.value);
     if (number && (!plain || is_loaded(e, s->u.let.value)) &&
@@ -46,8 +89,18 @@ static bool see_range(const Stmt *s, void *arg)
         facts_assume(e->facts,
                      expr_binary(e->ir, EX_EQ, expr_var(e->ir, s->u.let.var), s->u.let.value));
     else if (stmt_is_fact(s) && !expr_has_load(s->u.check.cond))
-        facts_assume(e->facts, s->u.check.cond);
-    return true;
+        know_stated(r, s->u.check.cond);
+    if (r->names && s->kind == ST_LET)
+        map_set(r->names, s->u.let.var, e);
+    if (s->kind == ST_FOR) {
+        see_branch(r, s->u.loop.var, s->u.loop.body);
+    } else if (s->kind == ST_IF || s->kind == ST_WHILE) {
+        see_branch(r, NULL, s->u.branch.then);
+        see_branch(r, NULL, s->kind == ST_IF ? s->u.branch.orelse : NULL);
+    } else {
+        return true;
+    }
+    return false;
 }
 
 void emit_know_ranges(Emit *e, const Kernel *k)
@@ -64,7 +117,8 @@ void emit_know_ranges(Emit *e, const Kernel *k)
         facts_assume(e->facts,
                      expr_binary(e->ir, EX_GE, expr_var(e->ir, e->func->dims.at[i]), zero));
     facts_kernel(e->facts, k);
-    stmt_visit(k->body, see_range, e);
+    Ranges whole = {e, NULL};
+    stmt_visit(k->body, see_range, &whole);
 }
 
 /* ---- names and conditions -------------------------------------------------------------------- */

@@ -104,6 +104,30 @@ TEST(facts_come_and_go)
     check_bounds(&w, "x", INT32_MIN, INT32_MAX);
 }
 
+static Proof proof_of(Words *w, const char *text)
+{
+    return prove(w->ir, w->f, words_read(w, text));
+}
+
+/* It may not run, and then says nothing of what stands outside. */
+TEST(a_range_is_known_where_its_loop_is)
+{
+    Words w = words_new();
+    const Expr *i = words_read(&w, "i"), *n = words_read(&w, "3 - 3 * x");
+    words_range(&w, 'x', 0, 2);
+    facts_loop(w.f, i->u.var, expr_int(w.ir, 0), n);
+    CHECK_INT(proof_of(&w, "x < 1"), PROOF_UNKNOWN);
+    CHECK_INT(proof_of(&w, "29 - 16 * x >= 16"), PROOF_UNKNOWN);
+    CHECK_INT(proof_of(&w, "i + 3 * x < 3"), PROOF_YES);
+    CHECK_INT(proof_of(&w, "i < 3"), PROOF_YES);
+    const Expr *j = words_read(&w, "j"), *m = words_read(&w, "3 - x");
+    facts_loop(w.f, j->u.var, expr_int(w.ir, 0), m);
+    CHECK_INT(proof_of(&w, "j + x < 3"), PROOF_YES);
+    facts_assume_of(w.f, j->u.var, words_read(&w, "y + j < 5"));
+    CHECK_INT(proof_of(&w, "y < 5"), PROOF_UNKNOWN);
+    CHECK_INT(proof_of(&w, "y + j < 5"), PROOF_YES);
+}
+
 TEST(floor_division_of_numbers)
 {
     for (int64_t a = -20; a <= 20; a++) {
