@@ -101,6 +101,40 @@ static const Stmt *returns_of(const Stmt *s)
     return found;
 }
 
+/* A fragment's element is one thing to all threads, though several may hold it: all of them store
+ * to it, and the same, or each has another. */
+static void refuse_store(GroupWalk *w, const Stmt *s, const char *why)
+{
+    diag_error(w->k->diag, s->span, "the threads hold '%s' together, and this store %s "
+               "[own-element]", buffer_root(s->u.store.buf)->name, why);
+}
+
+static bool is_held_store(const Stmt *s)
+{
+    return s->kind == ST_STORE && buffer_root(s->u.store.buf)->scope == MEM_FRAGMENT;
+}
+
+static bool see_held_store(const Stmt *s, void *arg)
+{
+    const Stmt **found = arg;
+
+    if (!*found && is_held_store(s))
+        *found = s;
+    return !*found && !stmt_is_nest(s);
+}
+
+/* Of threads that are no role. */
+static bool refuse_held_store(GroupWalk *w, const Stmt *part)
+{
+    const Stmt *found = NULL;
+
+    if (part)
+        stmt_visit(part, see_held_store, &found);
+    if (found)
+        refuse_store(w, found, "is done by some of them, so the others keep what was there");
+    return found != NULL;
+}
+
 static void check_group(GroupWalk *w, const Stmt *s);
 
 static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGroup t, bool known)
@@ -135,6 +169,9 @@ static void check_part(GroupWalk *w, const Stmt *s, const Stmt *part, ThreadGrou
                             t.first + t.n - 1, w->k->machine->name));
         return;
     }
+    bool role = known && (!kernel_on_warps(w->k) || can_sync(w->k, t));
+    if (!role && refuse_held_store(w, part))
+        return;
     w->who = known ? t : was;
     check_group(w, part);
     w->who = was;
@@ -192,6 +229,8 @@ static void check_around(GroupWalk *w, const Stmt *s)
         refuse(w, s, inner, "each of them runs this loop its own number of times");
         return;
     }
+    if (varies && w->who.n != 1 && refuse_held_store(w, body))
+        return;
     check_group(w, body);
     if (s->kind == ST_IF && s->u.branch.orelse)
         check_group(w, s->u.branch.orelse);
@@ -285,6 +324,17 @@ static void check_collective(GroupWalk *w, const Stmt *s)
                    "them: it uses a value that differs from thread to thread [tile-threads]");
 }
 
+static void check_store(GroupWalk *w, const Stmt *s)
+{
+    Differs d = {w, group_vary(w), false};
+
+    if (!is_held_store(s) || w->who.n == 1)
+        return;
+    stmt_visit_expr(s, see_difference, &d);
+    if (d.yes)
+        refuse_store(w, s, "differs from thread to thread");
+}
+
 static void check_group(GroupWalk *w, const Stmt *s)
 {
     ThreadGroup t;
@@ -306,6 +356,7 @@ static void check_group(GroupWalk *w, const Stmt *s)
         check_around(w, s);
         break;
     case ST_TILE: check_collective(w, s); break;
+    case ST_STORE: check_store(w, s); break;
     case ST_ROLE: {
         bool follow = group_of_role(w->k, s, &t);
         check_part(w, s, s->u.role.body, s->u.role.nthread ? t : w->who, follow);

@@ -505,13 +505,17 @@ bool group_together(const Stmt *s)
            s->kind == ST_INSTR;
 }
 
-/* What single statements use is not owned: every thread that comes by holds it. */
+/* What single statements read is not owned: every thread that comes by holds it. */
 static const Stmt *use_leaf(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
 {
     (void)ir;
     ((Owners *)arg)->who = who;
-    if (group_together(s))
+    if (group_together(s)) {
         stmt_touches_all(s, use_touch, arg);
+    } else if (s->kind == ST_STORE) {
+        ((Owners *)arg)->at = s;
+        use_buffer(arg, buffer_root(s->u.store.buf));
+    }
     return s;
 }
 
@@ -561,6 +565,29 @@ static void find_owners(Owners *o)
     } while (o->changed);
 }
 
+/* What a thread group alone has filled the others do not hold. */
+static void read_touch(void *arg, const Stmt *s, const Touch *t)
+{
+    Owners *o = arg;
+    const ThreadGroup *g = t->expr && !(t->how & ACC_ADDRESS) ? map_get(o->group, t->buf) : NULL;
+
+    o->at = s;
+    if (!g || g->n == 0)
+        return;
+    if (o->who.n == 0)
+        o->who.n = kernel_block_threads(o->k);
+    use_buffer(o, t->buf);
+}
+
+static const Stmt *read_leaf(Ir *ir, ThreadGroup who, const Stmt *s, void *arg)
+{
+    (void)ir;
+    ((Owners *)arg)->who = who;
+    if (!group_together(s))
+        stmt_touches_all(s, read_touch, arg);
+    return s;
+}
+
 void group_check_fragments(Kernel *k)
 {
     Map group;
@@ -568,6 +595,7 @@ void group_check_fragments(Kernel *k)
 
     map_init(&group, k->ir->arena);
     find_owners(&o);
+    group_map(k, k->body, read_leaf, &o);
 }
 
 void group_fragments(Kernel *k, Map *group)
