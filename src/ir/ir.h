@@ -558,7 +558,7 @@ const Stmt *stmt_map(Ir *ir, const Stmt *s, StmtMapFn *fn, void *arg);
  * included). */
 typedef const Expr *ExprMapFn(Ir *ir, const Expr *e, void *arg);
 const Stmt *stmt_map_expr(Ir *ir, const Stmt *s, ExprMapFn *fn, void *arg);
-/* Bottom-up over one expression; results are memoised per call, so shared trees cost once. */
+/* Bottom-up over one expression, each part once, be it shared or what an operator folds to. */
 const Expr *expr_map(Ir *ir, const Expr *e, ExprMapFn *fn, void *arg);
 /* The statements directly inside of a block, loop, while, if or role, and s with what fn makes of
  * them (NULL: nothing); s itself where they stay. */

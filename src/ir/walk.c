@@ -68,6 +68,27 @@ static void memo_set(Ir *ir, ExprMemo *m, const Expr *e, const Expr *val)
     m->slot[at].round = m->round;
 }
 
+enum { FOLDS_DEEP = 4 };
+
+static bool is_part(const Expr *e, const Expr *of, int depth)
+{
+    bool found = e == of;
+    for (int i = 0; i < of->nkid && depth > 0 && !found; i++)
+        found = is_part(e, of->kid[i], depth - 1);
+    return found;
+}
+
+/* Is what an operator became one of its operands, which are mapped, or a part of one? */
+static bool is_mapped(const Expr *r, const Expr *e, const Expr *const *kid)
+{
+    bool found = false;
+    if (r->nkid == e->nkid && r->op == e->op && !memcmp(r->kid, kid, sizeof *kid * (size_t)e->nkid))
+        return false;
+    for (int i = 0; i < e->nkid && !found; i++)
+        found = is_part(r, kid[i], FOLDS_DEEP);
+    return found;
+}
+
 static const Expr *map_expr(Ir *ir, ExprMemo *m, const Expr *e, ExprMapFn *fn, void *arg)
 {
     if (e->nkid == 0)
@@ -82,7 +103,9 @@ static const Expr *map_expr(Ir *ir, ExprMemo *m, const Expr *e, ExprMapFn *fn, v
         kid[i] = map_expr(ir, m, e->kid[i], fn, arg);
         same = same && kid[i] == e->kid[i];
     }
-    const Expr *r = fn(ir, same ? e : expr_with_kids(ir, e, kid), arg);
+    const Expr *r = same ? e : expr_with_kids(ir, e, kid);
+    if (same || !is_mapped(r, e, kid))
+        r = fn(ir, r, arg);
     memo_set(ir, m, e, r);
     return r;
 }

@@ -111,6 +111,23 @@ TEST(buffers_are_replaced)
     world_close(&w);
 }
 
+/* x and y become each other, and z becomes 1. */
+static const Expr *turn_names(Ir *ir, const Expr *e, void *arg)
+{
+    const Expr *const *name = arg; /* x, y, z */
+    return e == name[2] ? expr_int(ir, 1) : e == name[0] ? name[1] : e == name[1] ? name[0] : e;
+}
+
+TEST(what_is_folded_away_is_not_mapped_twice)
+{
+    World w;
+    world_open(&w);
+    const Expr *x = var_of(&w, "x", DT_I32), *y = var_of(&w, "y", DT_I32);
+    const Expr *name[] = {x, y, var_of(&w, "z", DT_I32)};
+    CHECK(expr_map(w.ir, expr_mul(w.ir, x, name[2]), turn_names, name) == y);
+    world_close(&w);
+}
+
 static const Expr *count_nodes(Ir *ir, const Expr *e, void *arg)
 {
     (void)ir;
