@@ -108,6 +108,7 @@ suite_long() { # WORD FOLDER
     wide "$1random kernels, wider" python3 test/random/run.py "$2/tl" --from 100001 --count 200 --final --text --run-every 4
     wide "$1random kernels, broader" python3 test/random/run.py "$2/tl" --from 1000001 --count 60 --final --text --run-every 4
     wide "$1random kernels against numpy" python3 test/random/exact.py "$2/tl" --count 60
+    wide "$1random kernels of threads" python3 test/random/exact.py "$2/tl" --grammar expert --count 12
 }
 
 plainly() { unit= python=env slow= limit=; }
@@ -185,6 +186,8 @@ full_suite() {
     wide "more random kernels, broader" python3 test/random/run.py "$tl" --from 1000061 --count 1000 --final --text \
         --keep "$build/random" --done "$done/broad-seeds"
     wide "more random kernels against numpy" python3 test/random/exact.py "$tl" --from 61 --count 1000 --keep "$build/random"
+    wide "more random kernels of threads" python3 test/random/exact.py "$tl" --grammar expert --from 13 --count 400 \
+        --keep "$build/random"
     wide "more random indices" python3 test/proofs/index.py "$tl" --from 1001 --count 10000
     wide "more numbers" python3 test/numerics/check.py "$tl" --from 100 --trees 1900 \
         --pairs float32 float64 float8_e4m3fn float8_e5m2
