@@ -216,6 +216,21 @@ TEST(addresses_are_followed)
     tl_close(c);
 }
 
+/* Tables of languages list what C's does not. */
+TEST(words_of_other_languages_are_listed_once)
+{
+    Arena *a = arena_new();
+    static const char *const more[] = {
+#define WORD(w) #w,
+#include "target/opencl/words.def"
+#include "target/webgpu/words.def"
+#undef WORD
+    };
+    for (int i = 0; i < COUNT(more); i++)
+        CHECK(!word_is_taken(a, more[i]));
+    arena_free(a);
+}
+
 TEST(words_that_c_and_cuda_have_taken)
 {
     Arena *a = arena_new();
