@@ -314,6 +314,12 @@ static bool take_words(Arena *a, TargetSpec *s, const char *words, const char **
     return true;
 }
 
+void target_settle_shared(TargetSpec *s)
+{
+    if (s->max_shared)
+        s->machine.shared_block = s->machine.shared_unit = s->max_shared;
+}
+
 static void settle_machine(Arena *a, TargetSpec *s)
 {
     Machine *m = &s->machine;

@@ -37,6 +37,21 @@ struct TargetOption {
     const char *doc;  /* what it does, or what happens instead */
 };
 
+/* take_FIELD and show_FIELD of a switch, which sets that bool of the spec. */
+#define TARGET_SWITCH(field)                                                                       \
+    static bool take_##field(Arena *a, TargetSpec *s, const char *value, const char **why)         \
+    {                                                                                              \
+        (void)a;                                                                                   \
+        (void)value;                                                                               \
+        (void)why;                                                                                 \
+        return s->field = true;                                                                    \
+    }                                                                                              \
+    static const char *show_##field(Arena *a, const TargetSpec *s)                                 \
+    {                                                                                              \
+        (void)a;                                                                                   \
+        return s->field ? "" : NULL;                                                               \
+    }
+
 extern const Target *const target_table[];
 extern const int target_count;
 /* "auto", "cpu", "c", "llvm", "cpu -mcpu=…", "sim".  False with a message at
@@ -53,6 +68,8 @@ bool target_take_model(Arena *a, TargetSpec *s, const char *value, const char **
 const char *target_show_model(Arena *a, const TargetSpec *s);
 /* Limits of a block and its warps, for targets that have both. */
 extern const TargetOption target_block_options[];
+/* Target.settle where a device may have more shared memory than every device has. */
+void target_settle_shared(TargetSpec *s);
 
 /* words.c: a keyword, a function or macro of a header, or made like one of those or of ours, in C
  * and the languages made from it. */

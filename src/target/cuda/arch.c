@@ -189,19 +189,7 @@ const char *cuda_read_model(Arena *a, const char *word, TargetSpec *s)
     return NULL;
 }
 
-static bool take_profile(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    (void)a;
-    (void)value;
-    (void)why;
-    return s->profile = true;
-}
-
-static const char *show_profile(Arena *a, const TargetSpec *s)
-{
-    (void)a;
-    return s->profile ? "" : NULL;
-}
+TARGET_SWITCH(profile)
 
 const TargetOption cuda_options[] = {
     {"-arch=", target_take_arch, target_show_arch, "the architecture: sm_80, sm_90a, …"},

@@ -42,12 +42,6 @@ static void start(Arena *a, TargetSpec *s)
     };
 }
 
-static void settle(TargetSpec *s)
-{
-    if (s->max_shared)
-        s->machine.shared_block = s->machine.shared_unit = s->max_shared;
-}
-
 /* A result in shared memory goes through registers: what it is planned as. */
 static const Stmt *in_registers(Kernel *k, const Stmt *t)
 {
@@ -103,7 +97,7 @@ const Target target_metal = {
     .runtime = "metal",
     .more_options = target_block_options,
     .start = start,
-    .settle = settle,
+    .settle = target_settle_shared,
     .mechs = mechs,
     .emit = metal_emit,
     .bundle = metal_bundle,

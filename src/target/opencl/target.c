@@ -59,34 +59,16 @@ static const char *read_arch(Arena *a, const char *word, TargetSpec *s)
     return NULL;
 }
 
-static bool take_half(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    (void)a;
-    (void)value;
-    (void)why;
-    return s->own_halves = true;
-}
-
-static const char *show_half(Arena *a, const TargetSpec *s)
-{
-    (void)a;
-    return s->own_halves ? "" : NULL;
-}
+TARGET_SWITCH(own_halves)
 
 static const TargetOption options[] = {
     {"-arch=", target_take_arch, target_show_arch, "local memory of the device: local64k"},
     {"-subgroup=", target_take_lanes, target_show_lanes,
      "threads of a subgroup that hand values to each other (cl_khr_subgroup_shuffle)"},
-    {"-fp16", take_half, show_half, "float16 by the device's own type (cl_khr_fp16)"},
+    {"-fp16", take_own_halves, show_own_halves,
+     "float16 by the device's own type (cl_khr_fp16)"},
     {0},
 };
-
-/* A device may have more local memory than its word says. */
-static void settle(TargetSpec *s)
-{
-    if (s->max_shared)
-        s->machine.shared_block = s->machine.shared_unit = s->max_shared;
-}
 
 static const Mech *const mechs[] = {&mech_outer, &mech_scalar, MECHS_SHUFFLE, NULL};
 
@@ -100,7 +82,7 @@ const Target target_opencl = {
     .more_options = target_block_options,
     .start = start,
     .read_arch = read_arch,
-    .settle = settle,
+    .settle = target_settle_shared,
     .mechs = mechs,
     .emit = opencl_emit,
 };

@@ -39,46 +39,15 @@ static void start(Arena *a, TargetSpec *s)
     };
 }
 
-/* An adapter may offer more than the default limits: the words of the target say so. */
-static void settle(TargetSpec *s)
-{
-    if (s->max_shared)
-        s->machine.shared_block = s->machine.shared_unit = s->max_shared;
-}
-
-static bool take_half(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    (void)a;
-    (void)value;
-    (void)why;
-    return s->own_halves = true;
-}
-
-static const char *show_half(Arena *a, const TargetSpec *s)
-{
-    (void)a;
-    return s->own_halves ? "" : NULL;
-}
-
-static bool take_type(Arena *a, TargetSpec *s, const char *value, const char **why)
-{
-    (void)a;
-    (void)value;
-    (void)why;
-    return s->half_type = true;
-}
-
-static const char *show_type(Arena *a, const TargetSpec *s)
-{
-    (void)a;
-    return s->half_type ? "" : NULL;
-}
+TARGET_SWITCH(half_type)
+TARGET_SWITCH(own_halves)
 
 static const TargetOption options[] = {
-    {"-f16", take_type, show_type, "float16 in memory by the type f16 (feature shader-f16)"},
+    {"-f16", take_half_type, show_half_type,
+     "float16 in memory by the type f16 (feature shader-f16)"},
     {"-subgroup=", target_take_lanes, target_show_lanes,
      "threads of a subgroup, which the adapter must have (feature subgroups)"},
-    {"-own-halves", take_half, show_half, "float16 by the adapter's own conversions"},
+    {"-own-halves", take_own_halves, show_own_halves, "float16 by the adapter's own conversions"},
     {0},
 };
 
@@ -93,7 +62,7 @@ const Target target_webgpu = {
     .options = options,
     .more_options = target_block_options,
     .start = start,
-    .settle = settle,
+    .settle = target_settle_shared,
     .mechs = mechs,
     .emit = webgpu_emit,
     .bundle = webgpu_bundle,
