@@ -440,6 +440,8 @@ Status gpu_array(Loaded *m, const char *name, void *to, size_t n, char *text, si
     Gpu *g = m->gpu;
     DevicePtr at = 0;
     size_t have = 0;
+
+    BUG(!g->module_array, "modules here have no arrays of their own");
     Handle context = gpu_enter(g);
     int r = g->module_array(&at, &have, m->module, name);
 

@@ -20,7 +20,8 @@ typedef struct {
     void **params;
 } DeviceLaunch;
 
-/* X(name, arguments): what a library of a vendor's has in just this shape; 0 is success. */
+/* X(name, arguments): what a library of a vendor's has in just this shape; 0 is success.  No
+ * module_array: modules have none. */
 #define DRIVER_FUNCTIONS(X)                                                                        \
     X(error_text, (int result, const char **text))                                                 \
     X(error_name, (int result, const char **name))                                                 \

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include "rt/one_queue.h"
+#include "rt/text_module.h"
 #include "target/opencl/rt/opencl.h"
 #include "target/opencl/rt/cl.h"
 
@@ -26,10 +27,8 @@ typedef struct { /* a kernel of a program */
 } Function;
 
 typedef struct Program {
+    TextModule m;
     ClObject program;
-    Function *fn;
-    int n;
-    char *text; /* with what assertions say, as the emitter left it */
 } Program;
 
 typedef struct { /* a launch, kept to be repeated */
@@ -87,12 +86,6 @@ static int error_name(int r, const char **name)
         if (errors[i].r == r)
             *name = errors[i].name;
     return 0;
-}
-
-static int other(const char *text)
-{
-    snprintf(cl.error, sizeof cl.error, "%s", text);
-    return OTHER;
 }
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -171,14 +164,12 @@ static int copy_over(DevicePtr to, DevicePtr from, size_t n)
     return copy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, n);
 }
 
-/* "// tl_failed 2 "kernel.py:7: assertion failed: …"" */
 static int take_assertion(const Program *p, int number)
 {
-    char head[32];
+    int n;
+    const char *says = text_assertion(&p->m, (unsigned)number, &n);
 
-    snprintf(head, sizeof head, "// tl_failed %d ", number);
-    const char *at = strstr(p->text, head), *from = at ? at + strlen(head) : "an assertion failed";
-    snprintf(cl.error, sizeof cl.error, "%.*s", (int)strcspn(from, "\n"), from);
+    snprintf(cl.error, sizeof cl.error, "%.*s", n, says);
     return NOT_HELD;
 }
 
@@ -262,7 +253,7 @@ static void options_of(const char *text, char *out, size_t n)
 
 static int build_program(Program *p, char *log, size_t nlog)
 {
-    const char *text = p->text;
+    const char *text = p->m.text;
     char options[512];
     int32_t r = 0;
 
@@ -287,48 +278,30 @@ static int module_load(const Gpu *g, Handle *module, const Module *code, char *l
     Program *p = calloc(1, sizeof *p);
 
     (void)g;
-    if (!p || !(p->text = strdup(code->assembly))) {
+    if (!p || !(p->m.text = strdup(code->assembly))) {
         free(p);
         return CL_OUT_OF_HOST_MEMORY;
     }
     *module = p;
-    int r = check_extensions(p->text);
+    int r = check_extensions(p->m.text);
     return r ? r : build_program(p, log, nlog);
 }
 
 static int module_unload(Handle module)
 {
     Program *p = module;
+    Function *fn = p->m.fn;
 
     cl.Finish(cl.queue);
-    for (int i = 0; i < p->n; i++)
-        if (p->fn[i].kernel)
-            cl.ReleaseKernel(p->fn[i].kernel);
+    for (int i = 0; i < p->m.nfn; i++)
+        if (fn[i].kernel)
+            cl.ReleaseKernel(fn[i].kernel);
     if (p->program)
         cl.ReleaseProgram(p->program);
     if (cl.asserts == p)
         cl.asserts = NULL;
-    free(p->text);
-    free(p->fn);
-    free(p);
+    text_free(&p->m);
     return 0;
-}
-
-/* The function's place: it is made once its kernel is known (load_function). */
-static int module_function(Handle *f, Handle module, const char *name)
-{
-    (void)name;
-    *f = module;
-    return 0;
-}
-
-static int module_array(DevicePtr *p, size_t *n, Handle module, const char *name)
-{
-    (void)p;
-    (void)n;
-    (void)module;
-    (void)name;
-    return other("a program has no arrays of its own");
 }
 
 static bool follows_addresses(const Kernel *k)
@@ -349,13 +322,15 @@ static bool has_flag(const char *text, const char *symbol)
     return end && memmem(at, (size_t)(end - at), "TL_FLAG", 7);
 }
 
-static int load_function(Program *p, Function *f, const Kernel *k)
+static int make_kernel(TextModule *m, void *fn, const Kernel *k)
 {
+    Program *p = (Program *)m;
+    Function *f = fn;
     int32_t r = 0;
     size_t most = 0;
     size_t threads = (size_t)kernel_launch_threads(k);
 
-    *f = (Function){.k = k, .of = p, .flag = has_flag(p->text, k->launch.symbol),
+    *f = (Function){.k = k, .of = p, .flag = has_flag(m->text, k->launch.symbol),
                     .looks = follows_addresses(k)};
     f->kernel = cl.CreateKernel(p->program, k->launch.symbol, &r);
     if (!f->kernel)
@@ -372,35 +347,10 @@ static int load_function(Program *p, Function *f, const Kernel *k)
 
 static Status load(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out, const char **why)
 {
-    Loaded *m = NULL;
-    char room[1200];
-    int r = 0;
-
-    for (int i = 0; i < f->kernels.n; i++)
-        if (f->kernels.at[i]->launch.args.n >= ARGS_MOST) {
-            *why = arena_printf(a, "'%s' takes %d arguments; OpenCL is given %d [argument-count]",
-                                f->name, f->kernels.at[i]->launch.args.n, ARGS_MOST - 1);
-            return STATUS_USER;
-        }
-    Status s = gpu_load(a, g, f, code, &m, why);
-    if (s != STATUS_OK)
-        return s;
-    Program *p = m->module;
-    p->fn = calloc((size_t)f->kernels.n + 1, sizeof *p->fn);
-    for (int i = 0; p->fn && i < f->kernels.n && r == 0; i++) {
-        r = load_function(p, &p->fn[i], f->kernels.at[i]);
-        p->n++;
-        m->kernel[i] = &p->fn[i];
-    }
-    if (r || !p->fn) {
-        *why = arena_printf(a, "'%s' does not load on %s: %s %s", f->name, g->name,
-                            gpu_error(g, p->fn ? r : CL_OUT_OF_HOST_MEMORY, room, sizeof room),
-                            g->tag);
-        gpu_unload(m);
-        return STATUS_TOOL;
-    }
-    *out = m;
-    return STATUS_OK;
+    static const TextKernels how = {.language = "OpenCL", .args_most = ARGS_MOST - 1,
+                                    .size = sizeof(Function), .no_memory = CL_OUT_OF_HOST_MEMORY,
+                                    .make = make_kernel};
+    return text_load(&how, a, g, f, code, out, why);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -601,8 +551,7 @@ static const Gpu gpu_record = {
     .context_get = context_get,
     .synchronize = synchronize,
     .module_unload = module_unload,
-    .module_function = module_function,
-    .module_array = module_array,
+    .module_function = text_function,
     .mem_alloc = mem_alloc,
     .mem_free = mem_free,
     .mem_set = mem_set,

@@ -13,16 +13,6 @@ typedef struct {
     const uint32_t *word;
 } Args;
 
-int prints_binding(const char *text)
-{
-    static const char last[] = ") var<storage, read_write> tl_printed:";
-    const char *at = strstr(text, last), *number = at;
-
-    while (number && number > text && number[-1] != '(')
-        number--;
-    return at ? atoi(number) : 0;
-}
-
 /* A string as emit_quoted wrote it; gives where it ends. */
 static const char *unquote(const char *s, char *to, size_t n)
 {

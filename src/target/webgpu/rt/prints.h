@@ -6,8 +6,6 @@
 
 enum { PRINT_WORDS = 16384 };
 
-/* The binding that a text has for what it prints; 0: it prints nothing. */
-int prints_binding(const char *text);
 /* Writes what is in the buffer, `word[0]` words after the first one, to stdout. */
 void prints_show(const char *text, const uint32_t *word);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include "rt/one_queue.h"
 #include "rt/runtime.h"
+#include "rt/text_module.h"
 #include "target/webgpu/rt/prints.h"
 #include "target/webgpu/rt/wgpu.h"
 #include "target/webgpu/webgpu.h"
@@ -27,13 +28,11 @@ typedef struct { /* a kernel of a module */
 } Function;
 
 typedef struct Program {
+    TextModule m; /* its text has what assertions and prints say */
     WgpuObject shader;
-    Function *fn;
-    int n;
     int flag;   /* its binding, where threads leave the number of an assertion; 0: there is none */
     int prints; /* likewise, of the lines that threads print */
     WgpuObject printed;
-    char *text; /* what assertions and prints say, as the emitter left it */
 } Program;
 
 typedef struct { /* a launch, kept to be repeated */
@@ -260,22 +259,13 @@ static void read_bytes(void *to, WgpuObject from, uint64_t at, size_t n)
     wg.BufferRelease(stage);
 }
 
-/* "// tl_failed 2 "kernel.py:7: assertion failed: …"" */
-static void take_assertion(const Program *p, unsigned number)
-{
-    char head[32];
-
-    snprintf(head, sizeof head, "// tl_failed %u ", number);
-    const char *at = strstr(p->text, head), *from = at ? at + strlen(head) : "an assertion failed";
-    take_error((WgpuText){from, strcspn(from, "\n")});
-}
-
 /* What has run since the last time must have held what it says. */
 static void look_at_flag(void)
 {
     static const unsigned zero;
     const Program *p = wg.asserts;
     unsigned number = 0;
+    int n;
 
     wg.asserts = NULL;
     if (!p || wg.failed)
@@ -284,7 +274,8 @@ static void look_at_flag(void)
     if (!number || wg.failed)
         return;
     wg.QueueWriteBuffer(wg.queue, wg.flag, 0, &zero, sizeof zero);
-    take_assertion(p, number);
+    const char *says = text_assertion(&p->m, number, &n);
+    take_error((WgpuText){says, (size_t)n});
 }
 
 /* The lines of a launch, once it is over: they are few, and somebody waits for them. */
@@ -297,7 +288,7 @@ static void look_at_prints(const Program *p)
         return;
     read_bytes(word, p->printed, 0, size);
     if (!wg.failed && word[0]) {
-        prints_show(p->text, word);
+        prints_show(p->m.text, word);
         memset(word, 0, size);
         wg.QueueWriteBuffer(wg.queue, p->printed, 0, word, size);
     }
@@ -320,23 +311,26 @@ static int copy_out(void *to, DevicePtr from, size_t n)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
+/* The number of a binding that the text has by that name; 0: it has none. */
+static int binding_of(const char *text, const char *name)
+{
+    char last[64];
+
+    snprintf(last, sizeof last, ") var<storage, read_write> %s:", name);
+    const char *at = strstr(text, last), *number = at;
+    while (at && number[-1] != '(')
+        number--;
+    return at ? atoi(number) : 0;
+}
+
 /* Where the text has its flag of assertions, and what it prints. */
 static void find_flag(Program *p, const char *text)
 {
-    static const char last[] = ") var<storage, read_write> tl_failed:";
-    const char *at = strstr(text, last), *number = at;
-
-    while (number > text && number[-1] != '(')
-        number--;
-    p->prints = prints_binding(text);
+    p->flag = binding_of(text, "tl_failed");
+    p->prints = binding_of(text, "tl_printed");
     if (p->prints)
         p->printed = make_buffer(PRINT_WORDS * WORD, WGPU_STORAGE | WGPU_COPY_SRC | WGPU_COPY_DST);
-    if (at || p->prints)
-        p->text = strdup(text);
-    if (!at)
-        return;
-    p->flag = atoi(number);
-    if (!wg.flag)
+    if (p->flag && !wg.flag)
         wg.flag = make_buffer(WORD, WGPU_STORAGE | WGPU_COPY_SRC | WGPU_COPY_DST);
 }
 
@@ -384,7 +378,8 @@ static int module_load(const Gpu *g, Handle *module, const Module *code, char *l
     (void)g;
     (void)log; /* what is wrong is in the error's text */
     (void)nlog;
-    if (!p) {
+    if (!p || !(p->m.text = strdup(code->assembly))) {
+        free(p);
         free(own);
         return 1;
     }
@@ -402,10 +397,11 @@ static int module_load(const Gpu *g, Handle *module, const Module *code, char *l
 static int module_unload(Handle module)
 {
     Program *p = module;
+    const Function *fn = p->m.fn;
 
-    for (int i = 0; i < p->n; i++) {
-        wg.ComputePipelineRelease(p->fn[i].pipeline);
-        wg.BindGroupLayoutRelease(p->fn[i].layout);
+    for (int i = 0; i < p->m.nfn; i++) {
+        wg.ComputePipelineRelease(fn[i].pipeline);
+        wg.BindGroupLayoutRelease(fn[i].layout);
     }
     if (p->shader)
         wg.ShaderModuleRelease(p->shader);
@@ -413,28 +409,8 @@ static int module_unload(Handle module)
         wg.asserts = NULL;
     if (p->printed)
         wg.BufferRelease(p->printed);
-    free(p->text);
-    free(p->fn);
-    free(p);
+    text_free(&p->m);
     return 0;
-}
-
-/* The function's place: it is made once its kernel is known (load_function). */
-static int module_function(Handle *f, Handle module, const char *name)
-{
-    (void)name;
-    *f = module;
-    return 0;
-}
-
-static int module_array(DevicePtr *p, size_t *n, Handle module, const char *name)
-{
-    (void)p;
-    (void)n;
-    (void)module;
-    (void)name;
-    take_error(text_of("a module has no arrays of its own"));
-    return result();
 }
 
 static bool has_scalars(const Kernel *k)
@@ -473,8 +449,12 @@ static WgpuObject make_layout(const Kernel *k, const Program *p)
     return wg.DeviceCreateBindGroupLayout(wg.device, &wish);
 }
 
-static void load_function(Program *p, Function *f, const Kernel *k)
+/* Pipelines are made here: bindings are told by what the emitter left in Kernel.launch. */
+static int make_kernel(TextModule *m, void *fn, const Kernel *k)
 {
+    Program *p = (Program *)m;
+    Function *f = fn;
+
     f->k = k;
     f->of = p;
     f->layout = make_layout(k, p);
@@ -483,39 +463,14 @@ static void load_function(Program *p, Function *f, const Kernel *k)
                              .compute = {.module = p->shader, .entry = text_of(k->launch.symbol)}};
     f->pipeline = wg.DeviceCreateComputePipeline(wg.device, &wish);
     wg.PipelineLayoutRelease(wish.layout);
+    return result();
 }
 
-/* Pipelines are made here: bindings are told by what the emitter left in Kernel.launch. */
 static Status load(Arena *a, Gpu *g, Func *f, const Module *code, Loaded **out, const char **why)
 {
-    Loaded *m = NULL;
-    char room[4200];
-
-    for (int i = 0; i < f->kernels.n; i++)
-        if (f->kernels.at[i]->launch.args.n > ARGS_MOST) {
-            *why = arena_printf(a, "'%s' takes %d arguments; WebGPU is given %d [argument-count]",
-                                f->name, f->kernels.at[i]->launch.args.n, ARGS_MOST);
-            return STATUS_USER;
-        }
-    Status s = gpu_load(a, g, f, code, &m, why);
-    if (s != STATUS_OK)
-        return s;
-    Program *p = m->module;
-    p->fn = calloc((size_t)f->kernels.n + 1, sizeof *p->fn);
-    for (int i = 0; p->fn && i < f->kernels.n && !wg.failed; i++) {
-        load_function(p, &p->fn[i], f->kernels.at[i]);
-        p->n++;
-        m->kernel[i] = &p->fn[i];
-    }
-    int r = p->fn ? result() : 1;
-    if (r) {
-        *why = arena_printf(a, "'%s' does not load on %s: %s %s", f->name, g->name,
-                            gpu_error(g, r, room, sizeof room), g->tag);
-        gpu_unload(m);
-        return STATUS_TOOL;
-    }
-    *out = m;
-    return STATUS_OK;
+    static const TextKernels how = {.language = "WebGPU", .args_most = ARGS_MOST,
+                                    .size = sizeof(Function), .no_memory = 1, .make = make_kernel};
+    return text_load(&how, a, g, f, code, out, why);
 }
 
 /* ---- launches -------------------------------------------------------------------------------- */
@@ -753,8 +708,7 @@ static const Gpu gpu_record = {
     .context_get = context_get,
     .synchronize = synchronize,
     .module_unload = module_unload,
-    .module_function = module_function,
-    .module_array = module_array,
+    .module_function = text_function,
     .mem_alloc = mem_alloc,
     .mem_free = mem_free,
     .mem_set = mem_set,
