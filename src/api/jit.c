@@ -38,6 +38,7 @@ const char *jit_flags(tl_kernel *k)
 {
     const Func *f = k->build.func;
     const Hint *own = hint_find(f->hints, "compile_flags");
+    const char *below = config_text(f, CONFIG_device_compile_flags);
     const Runtime *rt = k->built.rt;
     bool fast = config_on(f, CONFIG_enable_fast_math) || !config_on(f, CONFIG_disable_fast_math);
     const char *at = own && own->text ? own->text : "", *word;
@@ -51,6 +52,8 @@ const char *jit_flags(tl_kernel *k)
             str_printf(&s, " %s", word);
     if (fast && rt->fast_math)
         str_printf(&s, " %s", rt->fast_math);
+    if (below && machine_has(&k->request.spec.machine, HAS_THREADS))
+        str_printf(&s, " %s", below);
     if (rt->flags)
         rt->flags(f, &s);
     if (config_on(f, CONFIG_enable_debug) && rt->line_info)

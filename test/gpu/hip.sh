@@ -166,7 +166,17 @@ nothing() {
     done
 }
 
+# Clang sees flags that a pass config asks for.
+flags() {
+    text=$("$tl" build examples/vector_add.py -q --target "hip -mcpu=gfx942" -c tl.device_compile_flags=--bogus 2>&1)
+    case $text in
+    *"unknown argument: '--bogus'"*) echo ok ;;
+    *) echo "FAIL a flag for clang: $text" ;;
+    esac
+}
+
 operands >"$log/d"
+flags >>"$log/d"
 instructions >>"$log/d"
 hand >>"$log/d"
 nothing >>"$log/d"

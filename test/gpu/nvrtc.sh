@@ -57,6 +57,12 @@ flash_decoding.py S=100 B=1 H=2 D=32 block_N=32
 linear_attention.py S=50 D=16 DV=16 chunk=16 dtype=float16
 mamba_chunk_scan.py L=32 heads=2 D=32 N=16 chunks=2 dtype=float16
 X
+# The assembler sees flags that a pass config asks for.
+text=$("$tl" build examples/vector_add.py -q --target "cuda -arch=sm_80" -c tl.device_compile_flags=--ptxas-options=--bogus 2>&1)
+case $text in
+*Unknown*bogus*) passed=$((passed + 1)) ;;
+*) failed=$((failed + 1)) && echo "FAIL a flag for the assembler: $text" ;;
+esac
 check sm_75 test/kernel/gathers.py:gather # copies that are waited for where they are ordinary stores
 # What the assembler is known to get wrong: forms our text avoids, and one that only the machine code shows.
 for form in 0 1 2 3; do

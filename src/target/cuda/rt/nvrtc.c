@@ -244,7 +244,7 @@ bool nvrtc_knows(const char *word)
 {
     static const char *const heads[] = {"-D", "-U", "-I"};
     static const char *const parts[] = {"fast_math", "fmad", "ftz", "maxrregcount", "prec-",
-                                        "lineinfo"};
+                                        "lineinfo", "ptxas-options"};
 
     for (int i = 0; i < COUNT(heads); i++)
         if (!strncmp(word, heads[i], strlen(heads[i])))
@@ -600,11 +600,8 @@ Status nvrtc12_build(Arena *a, Compiler *c, const ModuleSpec *s, Module *out, co
 
 void nvrtc_wishes(const Func *f, Str *out)
 {
-    const char *own = config_text(f, CONFIG_device_compile_flags);
     int64_t level = config_int(f, CONFIG_ptxas_register_usage_level);
 
-    if (own)
-        str_printf(out, " %s", own);
     if (f->kernels.n > 1)
         str_printf(out, " %s", side_by_side);
     if (level >= 0)
