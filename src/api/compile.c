@@ -198,7 +198,7 @@ static void aim(Build *b, const Request *r)
     }
     b->func->may_overlap = r->overlap == OVERLAP_TAKEN;
     b->ir->mechs = r->spec.target->mechs;
-    config_tell(b->func, machine);
+    config_tell(b->func, machine, r->spec.target->lost);
     tell_flags(b->func, &r->spec);
     mark_written(b->func);
     func_find_shifts(b->func);

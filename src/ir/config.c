@@ -172,17 +172,24 @@ void config_set_text(Ir *ir, Span at, Hints *h, const char *name, const char *te
         config_set(ir, at, h, name, CONFIG_TEXT, 0, text);
 }
 
-void config_tell(const Func *f, const Machine *m)
+static void tell(const Func *f, ConfigId id, int64_t obeyed, const char *instead)
 {
-    for (int i = 0; i < COUNT(needs); i++) {
-        const ConfigRow *r = &config_table[needs[i].id];
-        int64_t n = config_int(f, needs[i].id);
-        bool asks = config_text(f, needs[i].id) || (n != 0 && n != r->otherwise);
-        if (config_given(f, needs[i].id) && asks && !machine_has(m, needs[i].has))
-            diag_ignored(f->ir->diag, NO_SPAN,
-                         arena_printf(f->ir->arena, "the pass config %s", r->name),
-                         "%s [ignored]", needs[i].instead);
-    }
+    const ConfigRow *r = &config_table[id];
+    int64_t n = config_int(f, id);
+
+    if (config_given(f, id) && (config_text(f, id) || (n != obeyed && n != r->otherwise)))
+        diag_ignored(f->ir->diag, NO_SPAN,
+                     arena_printf(f->ir->arena, "the pass config %s", r->name), "%s [ignored]",
+                     instead);
+}
+
+void config_tell(const Func *f, const Machine *m, const ConfigLost *lost)
+{
+    for (int i = 0; i < COUNT(needs); i++)
+        if (!machine_has(m, needs[i].has))
+            tell(f, needs[i].id, 0, needs[i].instead);
+    for (; lost && lost->instead; lost++)
+        tell(f, lost->id, lost->obeyed, lost->instead);
 }
 
 bool config_given(const Func *f, ConfigId id)

@@ -48,8 +48,15 @@ void config_set(Ir *ir, Span at, Hints *h, const char *name, ConfigKind kind, in
 /* The same from a text: "1", "True", "-DX -DY". */
 void config_set_text(Ir *ir, Span at, Hints *h, const char *name, const char *text);
 
-/* Says which of those given ask for what this machine does not do. */
-void config_tell(const Func *f, const Machine *m);
+/* One that a target has no use for, but for a number that it obeys. */
+typedef struct ConfigLost {
+    ConfigId id;
+    int64_t obeyed;
+    const char *instead; /* NULL: the end of a table */
+} ConfigLost;
+
+/* Says which of those given ask for what this machine, or a target (NULL: any), does not do. */
+void config_tell(const Func *f, const Machine *m, const ConfigLost *lost);
 
 bool config_given(const Func *f, ConfigId id);
 int64_t config_int(const Func *f, ConfigId id); /* FLAG, NUMBER */

@@ -48,6 +48,7 @@ struct Target {
     void (*tell)(const TargetSpec *s, Str *out);
     /* The target that a word alone may mean; NULL: not one of these. */
     const char *(*suggest)(Arena *a, const char *word);
+    const struct ConfigLost *lost; /* pass configs that do nothing there; NULL: all do something */
     const Mech *const *mechs; /* best first, NULL at the end; NULL: the neutral ones alone */
     /* A condition over the arguments under which mechanisms open up that are closed otherwise;
      * NULL: there is none. */

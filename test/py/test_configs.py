@@ -307,7 +307,7 @@ TIMED = ("tl.pass_profile", "tl.pass_profile_threshold_ms")  # shown times diffe
 
 def effects(func, arch, configs, timed):
     """All that a compilation lets one see."""
-    target = arch if arch == "cpu" else "cuda -arch=" + arch
+    target = "cuda -arch=" + arch if arch.startswith("sm_") else arch
     said, before = io.StringIO(), os.getcwd()
     with tempfile.TemporaryDirectory() as d, contextlib.redirect_stdout(said), \
             warnings.catch_warnings(record=True) as told:
@@ -358,7 +358,7 @@ def test_configs_that_are_ignored_or_refused():
 
 def test_configs_without_effect_on_a_cpu():
     """What asks for a mechanism that a CPU has not says so, once; what switches one off is obeyed as it is."""
-    values = {"tl.persistent_blocks": 64, "tl.cluster": 2, "tl.ping_pong": 1, "tl.staggered_start": True,
+    values = {"tl.auto_stages": True, "tl.persistent_blocks": 64, "tl.cluster": 2, "tl.ping_pong": 1, "tl.staggered_start": True,
               "tl.enable_auto_warp_specialization": "role_based", "tirx.disable_vectorize": True,
               "tl.enable_aggressive_shared_memory_merge": True, "tl.layout_cost_model": "register-count",
               "tl.reducer_force_baseline": True, "tl.disable_dynamic_tail_split": True, "tl.dynamic_alignment": 8,
@@ -369,6 +369,28 @@ def test_configs_without_effect_on_a_cpu():
     told = effects(even(), "cpu", values, False)[1]
     assert sorted(m.split(" is ignored")[0] for m in told) == sorted("the pass config " + n for n in values), told
     assert not effects(even(), "cpu", off, False)[1]
+
+
+def test_configs_without_effect_elsewhere():
+    """So do targets that have no such instruction, or whose compiler takes no such flag."""
+    loads = ["tl.enable_lower_ldgstg", "tl.enable_lower_ldgstg_predicated"]
+    roles = ["tl.auto_stages", "tl.persistent_blocks"]
+    level = ["tl.ptxas_register_usage_level"]
+    fast = ["tl.enable_fast_math", "tl.disable_fast_math"]
+    tells = ["tl.enable_ptxas_verbose_output", "tirx.enable_debug"]
+    flags = ["tl.device_compile_flags"]
+    values = {"tl.auto_stages": True, "tl.persistent_blocks": 64, "tl.enable_lower_ldgstg": True,
+              "tl.enable_lower_ldgstg_predicated": True, "tl.ptxas_register_usage_level": 0, "tl.enable_fast_math": True,
+              "tl.disable_fast_math": False, "tl.enable_ptxas_verbose_output": True, "tirx.enable_debug": True,
+              "tl.device_compile_flags": "-DX", "tl.config_index_bitwidth": 64}
+    off = {"tl.auto_stages": False, "tl.persistent_blocks": 0, "tl.enable_lower_ldgstg": False, "tl.disable_fast_math": True,
+           "tirx.enable_debug": False, "tl.config_index_bitwidth": 32}
+    for target, lost in (("cuda -arch=sm_80", []), ("hip -mcpu=gfx942", roles + loads + level),
+                         ("opencl", roles + loads + level + tells), ("metal", roles + loads + level + fast + tells + flags),
+                         ("webgpu", roles + loads + level + fast + tells + flags + ["tl.config_index_bitwidth"])):
+        told = effects(two_phases(), target, values, False)[1]
+        assert sorted(m.split(" is ignored")[0] for m in told) == sorted("the pass config " + n for n in lost), (target, told)
+        assert not effects(two_phases(), target, off, False)[1], target
 
 
 def test_stages_on_a_cpu():

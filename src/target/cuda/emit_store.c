@@ -153,7 +153,7 @@ static bool is_through_ldg(const Emit *e, const Expr *x)
 {
     ConfigId id = x->guarded ? CONFIG_enable_lower_ldgstg_predicated : CONFIG_enable_lower_ldgstg;
     const Buffer *b = buffer_root(x->u.buf);
-    return config_on(e->func, id) && b->scope == MEM_GLOBAL && e->written &&
+    return config_on(e->func, id) && e->say->ldg && b->scope == MEM_GLOBAL && e->written &&
            !map_has(e->written, b);
 }
 
@@ -177,7 +177,7 @@ static void emit_wide_value(Emit *e, const Expr *x)
         str_puts(e->out, " ? ");
     }
     bool ldg = is_through_ldg(e, x);
-    str_puts(e->out, ldg ? "__ldg(&" : "");
+    str_printf(e->out, ldg ? "%s(&" : "", e->say->ldg);
     emit_wide_access(e, type, x->u.buf, x->kid[0], true);
     str_puts(e->out, ldg ? ")" : "");
     if (x->guarded)

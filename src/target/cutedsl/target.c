@@ -1,4 +1,5 @@
 /* target.c -- NVIDIA GPUs through CuTe DSL: CUDA's machines and mechanisms, another text. */
+#include "ir/config.h"
 #include "target/cuda/cuda.h"
 #include "target/cutedsl/cutedsl.h"
 
@@ -26,6 +27,13 @@ static const TargetOption options[] = {
     {0},
 };
 
+static const ConfigLost lost[] = {
+    {CONFIG_enable_fast_math, 0, "the DSL's compiler has no flag for it"},
+    {CONFIG_disable_fast_math, 1, "the DSL's compiler has no flag for it"},
+    {CONFIG_ptxas_register_usage_level, -1, "the DSL's compiler calls NVIDIA's assembler itself"},
+    {0},
+};
+
 const Target target_cutedsl = {
     .name = "cutedsl",
     .doc = "NVIDIA GPUs through Python of NVIDIA's CuTe DSL: cutedsl -arch=sm_90a; some "
@@ -39,6 +47,7 @@ const Target target_cutedsl = {
     .read_arch = read_arch,
     .read_model = read_model,
     .suggest = cuda_suggest,
+    .lost = lost,
     .mechs = cuda_mechs,
     .variant = cuda_variant,
     .emit = cutedsl_emit,

@@ -1,5 +1,13 @@
 /* target.c -- AMD GPUs through HIP. */
+#include "ir/config.h"
 #include "target/hip/hip.h"
+
+static const ConfigLost lost[] = {
+    {CONFIG_enable_lower_ldgstg, 0, "there is one kind of load on these GPUs"},
+    {CONFIG_enable_lower_ldgstg_predicated, 0, "there is one kind of load on these GPUs"},
+    {CONFIG_ptxas_register_usage_level, -1, "it is for NVIDIA's assembler"},
+    {0},
+};
 
 const Target target_hip = {
     .name = "hip",
@@ -13,6 +21,7 @@ const Target target_hip = {
     .read_arch = hip_read_arch,
     .read_model = hip_read_model,
     .suggest = hip_suggest,
+    .lost = lost,
     .mechs = hip_mechs,
     .emit = hip_emit,
 };

@@ -4,6 +4,7 @@
  * nobody (registers, units, clocks) are such as small GPUs have; nothing that is right or wrong
  * hangs on them.  GEMMs are products of 8 x 8 matrices of a SIMD-group, rows of
  * metal/isa/matrix.def. */
+#include "ir/config.h"
 #include "pass/warp_reduce.h"
 #include "target/metal/metal.h"
 #include "target/mma.h"
@@ -88,6 +89,18 @@ static const Mech simdgroup = {.name = "simdgroup", .ops = OPS(gemm), .can = can
 
 static const Mech *const mechs[] = {&simdgroup, &mech_scalar, MECHS_SHUFFLE, NULL};
 
+static const ConfigLost lost[] = {
+    {CONFIG_enable_lower_ldgstg, 0, "there is one kind of load in Metal"},
+    {CONFIG_enable_lower_ldgstg_predicated, 0, "there is one kind of load in Metal"},
+    {CONFIG_enable_fast_math, 0, "the text is not compiled here"},
+    {CONFIG_disable_fast_math, 1, "the text is not compiled here"},
+    {CONFIG_ptxas_register_usage_level, -1, "the text is not compiled here"},
+    {CONFIG_device_compile_flags, 0, "the text is not compiled here"},
+    {CONFIG_enable_ptxas_verbose_output, 0, "the text is not compiled here"},
+    {CONFIG_enable_debug, 0, "the text is not compiled here"},
+    {0},
+};
+
 const Target target_metal = {
     .name = "metal",
     .doc = "Apple's GPUs as Metal Shading Language; never compiled by Apple's compiler nor run on "
@@ -98,6 +111,7 @@ const Target target_metal = {
     .more_options = target_block_options,
     .start = start,
     .settle = target_settle_shared,
+    .lost = lost,
     .mechs = mechs,
     .emit = metal_emit,
     .bundle = metal_bundle,

@@ -5,6 +5,7 @@
  * (registers, clocks of memory) are such as small GPUs have; nothing that is right or wrong hangs
  * on them. */
 #include <stdlib.h>
+#include "ir/config.h"
 #include "pass/warp_reduce.h"
 #include "target/opencl/opencl.h"
 #include "target/outer.h"
@@ -70,6 +71,15 @@ static const TargetOption options[] = {
     {0},
 };
 
+static const ConfigLost lost[] = {
+    {CONFIG_enable_lower_ldgstg, 0, "there is one kind of load in OpenCL C"},
+    {CONFIG_enable_lower_ldgstg_predicated, 0, "there is one kind of load in OpenCL C"},
+    {CONFIG_ptxas_register_usage_level, -1, "drivers of OpenCL have no such levels"},
+    {CONFIG_enable_ptxas_verbose_output, 0, "drivers of OpenCL tell nothing"},
+    {CONFIG_enable_debug, 0, "drivers of OpenCL keep no lines of the text"},
+    {0},
+};
+
 static const Mech *const mechs[] = {&mech_outer, &mech_scalar, MECHS_SHUFFLE, NULL};
 
 const Target target_opencl = {
@@ -83,6 +93,7 @@ const Target target_opencl = {
     .start = start,
     .read_arch = read_arch,
     .settle = target_settle_shared,
+    .lost = lost,
     .mechs = mechs,
     .emit = opencl_emit,
 };

@@ -3,6 +3,7 @@
  * The machine is what every adapter has: the default limits of the specification, no subgroups.
  * Numbers that WebGPU tells nobody (registers, units, clocks) are such as small GPUs have; nothing
  * that is right or wrong hangs on them. */
+#include "ir/config.h"
 #include "pass/warp_reduce.h"
 #include "target/outer.h"
 #include "target/webgpu/webgpu.h"
@@ -51,6 +52,19 @@ static const TargetOption options[] = {
     {0},
 };
 
+static const ConfigLost lost[] = {
+    {CONFIG_config_index_bitwidth, 32, "indices have 32 bits: a binding is smaller than 2 GiB"},
+    {CONFIG_enable_lower_ldgstg, 0, "there is one kind of load in WGSL"},
+    {CONFIG_enable_lower_ldgstg_predicated, 0, "there is one kind of load in WGSL"},
+    {CONFIG_enable_fast_math, 0, "adapters compile WGSL as they do"},
+    {CONFIG_disable_fast_math, 1, "adapters compile WGSL as they do"},
+    {CONFIG_ptxas_register_usage_level, -1, "adapters compile WGSL as they do"},
+    {CONFIG_device_compile_flags, 0, "adapters compile WGSL as they do"},
+    {CONFIG_enable_ptxas_verbose_output, 0, "adapters tell nothing"},
+    {CONFIG_enable_debug, 0, "adapters keep no lines of the text"},
+    {0},
+};
+
 static const Mech *const mechs[] = {&mech_outer, &mech_scalar, MECHS_SHUFFLE, NULL};
 
 const Target target_webgpu = {
@@ -63,6 +77,7 @@ const Target target_webgpu = {
     .more_options = target_block_options,
     .start = start,
     .settle = target_settle_shared,
+    .lost = lost,
     .mechs = mechs,
     .emit = webgpu_emit,
     .bundle = webgpu_bundle,
