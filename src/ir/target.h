@@ -29,6 +29,8 @@ typedef struct {
 
 struct Target {
     const char *name;
+    const char *also;       /* other words for it, with blanks between; NULL: none */
+    const char *sim;        /* words of the machine that "sim" alone means, for one target */
     const char *doc;
     const char *runtime;    /* by its name, see rt; NULL: nothing is built or run */
     uint32_t has;           /* HAS_ bits of its machine, where start() sets none */

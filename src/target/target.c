@@ -14,25 +14,33 @@ const Target *const target_table[] = {
 };
 const int target_count = COUNT(target_table);
 
-/* Other words for a target: a name and words of its own that those after it override. */
-static const struct {
-    const char *word, *text;
-    const char *runtime; /* that runs it instead of the target's own; NULL: that one */
-} alias_table[] = {
-    {"auto", "cpu", NULL},   {"c", "cpu", NULL}, {"llvm", "cpu", NULL},
-    {"nvptx", "cuda", NULL}, {"sim", "cuda -arch=sm_90a", "sim"},
-    {"rocm", "hip", NULL},
-};
-
 /* Targets of others. */
 static const char *const foreign[] = {"vulkan"};
+
+/* Is it one of these words, with a blank between? */
+static bool is_among(const char *words, const char *name, size_t n)
+{
+    for (const char *w = words; w && *w; w += strcspn(w, " "), w += *w == ' ')
+        if (strcspn(w, " ") == n && !strncmp(w, name, n))
+            return true;
+    return false;
+}
 
 static const Target *target_find(const char *name, size_t n)
 {
     for (int i = 0; i < target_count; i++)
-        if (strlen(target_table[i]->name) == n && !strncmp(target_table[i]->name, name, n))
+        if (is_among(target_table[i]->name, name, n) || is_among(target_table[i]->also, name, n))
             return target_table[i];
     return NULL;
+}
+
+/* The machine that "sim" alone means, with words that those after it override. */
+static const char *simulated(Arena *a)
+{
+    for (int i = 0; i < target_count; i++)
+        if (target_table[i]->sim)
+            return arena_printf(a, "%s %s", target_table[i]->name, target_table[i]->sim);
+    return "cpu";
 }
 
 /* ---- words that several targets have --------------------------------------------------------- */
@@ -340,21 +348,21 @@ static void settle_machine(Arena *a, TargetSpec *s)
 static const char *meaning(Arena *a, TargetSpec *s, const char *word, const char **rest,
                            const char **called)
 {
-    const char *own = word, *next = *rest + strspn(*rest, " ");
+    const Target *t = target_find(word, strlen(word));
+    const char *own = t ? t->name : word, *next = *rest + strspn(*rest, " ");
 
-    for (int i = 0; i < COUNT(alias_table); i++)
-        if (!strcmp(alias_table[i].word, word)) {
-            own = alias_table[i].text;
-            s->runtime = alias_table[i].runtime;
-        }
+    if (!strcmp(word, "sim")) {
+        own = simulated(a);
+        s->runtime = "sim";
+    }
     for (int i = 0; i < target_count && strchr(word, '/'); i++) { /* the tag of a product */
         const char *meant = target_table[i]->suggest ? target_table[i]->suggest(a, word) : NULL;
         own = meant ? meant : own;
     }
     *called = s->runtime ? word : arena_strndup(a, own, strcspn(own, " "));
-    if (s->runtime && target_find(next, strcspn(next, " "))) {
-        own = arena_strndup(a, next, strcspn(next, " "));
-        *rest = next + strlen(own);
+    if (s->runtime && (t = target_find(next, strcspn(next, " ")))) {
+        own = t->name;
+        *rest = next + strcspn(next, " ");
         *called = arena_printf(a, "%s %s", word, own);
     }
     return own;

@@ -33,6 +33,8 @@ TEST(a_text_is_read_and_made_normal)
          "cuda -arch=sm_80 -max_num_threads=64", "cuda"},
         {"sim", "cuda -arch=sm_90a", "sim -arch=sm_90a", "cuda -arch=sm_90a", "sim"},
         {"sim -arch=sm_75", "cuda -arch=sm_75", "sim -arch=sm_75", "cuda -arch=sm_75", "sim"},
+        {"sim rocm -mcpu=gfx90a", "hip -mcpu=gfx90a", "sim hip -mcpu=gfx90a", "hip -mcpu=gfx90a",
+         "sim"},
         {"sim template", "template", "sim template", "template", "sim"},
         {"sim cuda -arch=sm_80", "cuda -arch=sm_80", "sim cuda -arch=sm_80", "cuda -arch=sm_80",
          "sim"},

@@ -3,6 +3,7 @@
 
 const Target target_cpu = {
     .name = "cpu",
+    .also = "auto c llvm",
     .doc = "x86-64 and aarch64 through emitted C: AVX-512, AVX2, SSE2, NEON or SVE, chosen by the "
            "machine or by -mcpu=; aarch64 was run by QEMU alone",
     .keys = "cpu x86 arm_cpu",

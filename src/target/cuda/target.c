@@ -3,6 +3,8 @@
 
 const Target target_cuda = {
     .name = "cuda",
+    .also = "nvptx",
+    .sim = "-arch=sm_90a",
     .doc = "NVIDIA GPUs through CUDA C: cuda -arch=sm_80; sm_70, sm_100a and later were never run, "
            "only compiled and simulated",
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,

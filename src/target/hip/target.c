@@ -11,6 +11,7 @@ static const ConfigLost lost[] = {
 
 const Target target_hip = {
     .name = "hip",
+    .also = "rocm",
     .doc = "AMD GPUs through HIP: hip -mcpu=gfx942; never run on one, only compiled and simulated",
     .emits = FORM_SPLIT | FORM_FLAT | FORM_PLACED | FORM_SYNCED,
     .keys = "hip rocm gpu amd",
