@@ -66,12 +66,13 @@ static const Expr *flat_index(Ir *ir, const LoopAccess *a)
     return at;
 }
 
-/* Does each group of w iterations read whole runs of `bits`, in whatever order? */
+/* Does each group of w iterations read whole runs of `bits`, in whatever order?  Not where one
+ * element has more than that. */
 static bool reads_runs(Ir *ir, const LoopNest *p, const LoopAccess *a, int bits, int w)
 {
     Var *inner = layout_axis(ir, p->n - 1), *group = var_new(ir, "q", inner->type, (Span){0});
     int n = bits / (int)dtype_bits(a->buf->type);
-    const Expr *flat = a->how & ACC_WRITE || a->buf->scope != MEM_GLOBAL || n >= w || w % n
+    const Expr *flat = a->how & ACC_WRITE || a->buf->scope != MEM_GLOBAL || n < 1 || n >= w || w % n
                            ? NULL : flat_index(ir, a);
     Facts *f = p->facts ? p->facts : facts_new(ir);
     int mark = facts_mark(f);

@@ -274,7 +274,7 @@ static const Expr *vector_pieces(Vectors *v, const Expr *x)
     uint32_t used[LANES_MOST] = {0};
 
     if (x->u.buf->scope != MEM_GLOBAL || x->guarded || !buffer_is_aligned(x->u.buf) ||
-        dtype_bits(x->u.buf->type) < 8 || width > LANES_MOST || n >= width || width % n)
+        dtype_bits(x->u.buf->type) < 8 || width > LANES_MOST || n < 1 || n >= width || width % n)
         return NULL;
     Modular m = modular_of(v->facts, first);
     for (int r = 1; r < width; r++) {

@@ -103,6 +103,7 @@ examples/gemm_splitk.py M=40 N=30 K=200 block_M=32 block_N=32 block_K=32
 examples/flash_attention.py S=64 H=1 D=32
 examples/flash_attention.py S=33 H=2 D=16 block_M=16 block_N=32 groups=2 window=8 causal=True
 test/kernel/async_copy.py:two_groups
+test/kernel/divided.py:exchanged
 test/kernel/uneven_barriers.py:bitonic dtype=float16
 test/kernel/uneven_barriers.py:nested
 test/kernel/half_steps.py:nans

@@ -7,6 +7,8 @@
 # verify: :registers
 # verify: :ragged
 # verify: :stores
+# verify: :exchanged
+# verify: :exchanged dtype=float16
 import tilelang
 import tilelang.language as T
 
@@ -92,5 +94,19 @@ def stores(N=64):
             T.copy(s, C)
             for j in T.Parallel(N):
                 D[j] = A[j] - s[j // 2] + A[j // 16 * 16 + 3]
+
+    return main
+
+
+# Neighbours change places: of elements that are wider than an access may be, too.
+@tilelang.jit
+def exchanged(N=64, dtype="int64"):
+    @T.prim_func
+    def main(A: T.Tensor((2, N), dtype), B: T.Tensor((2, N), dtype), C: T.Tensor((2, N), dtype)):
+        with T.Kernel(1, threads=32):
+            a = T.alloc_fragment((2, N), dtype)
+            for i, j in T.Parallel(2, N):
+                a[i, j] = A[i, (j ^ 2) % N] + B[i, j // 2 * 2 + 1 - j % 2]
+            T.copy(a, C)
 
     return main
