@@ -3,8 +3,8 @@
 # verify: :rows
 # verify: :rows M=100 N=72
 # verify: :rows dtype=float32 N=48 M=33
-# verify: :role
-# verify: :role M=100 steps=5
+# verify: :role --hip=tile-threads
+# verify: :role M=100 steps=5 --hip=tile-threads
 # verify: :chunks
 # verify: :chunks D=40 n=3
 import tilelang
