@@ -68,6 +68,7 @@ struct Machine {
     int group_rows;         /* of the result of an MMA of such a group; 0: there are none */
     int units;              /* multiprocessors, compute units, cores; 0: not known */
     int threads_block, threads_unit, blocks_unit; /* at most; 0: no limit */
+    int64_t grid_side;      /* blocks along a dimension behind the first, at most; 0: no limit */
     int regs_unit, regs_thread, regs_step;        /* of 32 bits; a thread has whole steps */
     int regs_least, regs_most;                    /* that a group may ask for */
     int64_t local_bytes;    /* of a thread's own memory */

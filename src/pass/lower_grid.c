@@ -12,6 +12,8 @@
  * Where one block index alone decides about the length of tiles (causal attention), every second
  * iteration goes through the blocks backwards, and in other kernels the long ones come first.
  *
+ * More blocks along a dimension than the machine counts there become one dimension too.
+ *
  * Blocks of a cluster along one dimension stay neighbours: the cluster takes as many tiles that
  * stand side by side along that dimension, and each block the one of its rank.  A grid that is
  * left alone is walked in plain order where clusters share tiles. */
@@ -206,6 +208,37 @@ static void longest_first(Kernel *k)
     one_index(k, block, num(&t, t.nx * t.ny));
 }
 
+/* ---- long dimensions ------------------------------------------------------------------------- */
+
+static bool is_too_long(const Kernel *k)
+{
+    int64_t blocks, most = k->machine->grid_side, n;
+    bool longer = false;
+
+    if (!most || k->swizzle_panel || k->swizzle_order || cluster_size(k) > 1 ||
+        !grid_is_known(k, &blocks) || blocks > INT32_MAX)
+        return false;
+    for (int d = 1; d < k->ngrid; d++)
+        longer |= expr_is_int(k->grid[d], &n) && n > most;
+    return longer;
+}
+
+/* In their order: the first index is the fastest. */
+static void in_one_dimension(Kernel *k)
+{
+    Tiles t = {.k = k, .ir = k->ir, .nx = 1};
+    Var *block = var_new(k->ir, "b", DT_I32, k->span);
+    const Expr *id = expr_var(k->ir, block);
+
+    sizes(&t);
+    build_open(&t.b, k->ir, NULL);
+    set_blocks(&t, expr_floormod(k->ir, id, num(&t, t.nx)),
+               expr_floordiv(k->ir, id, num(&t, t.nx)));
+    build_add(&t.b, k->body);
+    k->body = build_close(&t.b, k->span);
+    one_index(k, block, num(&t, t.nx * t.ny));
+}
+
 void pass_lower_grid(Kernel *k)
 {
     bool persistent = k->persistent > 0;
@@ -217,4 +250,6 @@ void pass_lower_grid(Kernel *k)
         persist(k, k->persistent);
     else if (k->longest.way)
         longest_first(k);
+    else if (is_too_long(k))
+        in_one_dimension(k);
 }

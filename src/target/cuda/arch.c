@@ -106,6 +106,7 @@ static void machine_of(Machine *m, int at, bool specific)
         .group_warps = 4,
         .group_rows = 64,
         .threads_block = 1024,
+        .grid_side = 65535,
         .threads_unit = arch_table[at].threads,
         .blocks_unit = arch_table[at].blocks,
         .regs_unit = 64 * 1024,

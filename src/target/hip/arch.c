@@ -73,6 +73,7 @@ static void machine_of(Machine *m, int at)
         .part = 32, /* a warp of other GPUs: barriers count threads */
         .group_warps = 2,
         .threads_block = 1024,
+        .grid_side = 65535, /* what its runtime passes on */
         .threads_unit = SIMDS * WAVES * LANES,
         .blocks_unit = SIMDS * WAVES,
         .regs_unit = SIMDS * REGISTERS * LANES,
