@@ -358,14 +358,14 @@ def test_configs_that_are_ignored_or_refused():
 
 def test_configs_without_effect_on_a_cpu():
     """What asks for a mechanism that a CPU has not says so, once; what switches one off is obeyed as it is."""
-    values = {"tl.auto_stages": True, "tl.persistent_blocks": 64, "tl.cluster": 2, "tl.ping_pong": 1, "tl.staggered_start": True,
+    values = {"tl.persistent_blocks": 64, "tl.cluster": 2, "tl.ping_pong": 1, "tl.staggered_start": True,
               "tl.enable_auto_warp_specialization": "role_based", "tirx.disable_vectorize": True,
               "tl.enable_aggressive_shared_memory_merge": True, "tl.layout_cost_model": "register-count",
               "tl.reducer_force_baseline": True, "tl.disable_dynamic_tail_split": True, "tl.dynamic_alignment": 8,
               "tl.enable_lower_ldgstg": True, "tl.enable_lower_ldgstg_predicated": True, "tl.enable_fast_math": True,
               "tl.ptxas_register_usage_level": 3, "tl.enable_ptxas_verbose_output": True, "tl.device_compile_flags": "-DX",
               "tl.enable_vectorize_planner_verbose": True, "tl.enable_reducer_plan_verbose": True}
-    off = {"tl.disable_warp_specialized": True, "tl.disable_tma_lower": True, "tl.stage_stores": False, "tl.persistent_blocks": 0}
+    off = {"tl.auto_stages": True, "tl.disable_warp_specialized": True, "tl.disable_tma_lower": True, "tl.stage_stores": False, "tl.persistent_blocks": 0}
     told = effects(even(), "cpu", values, False)[1]
     assert sorted(m.split(" is ignored")[0] for m in told) == sorted("the pass config " + n for n in values), told
     assert not effects(even(), "cpu", off, False)[1]
@@ -374,7 +374,7 @@ def test_configs_without_effect_on_a_cpu():
 def test_configs_without_effect_elsewhere():
     """So do targets that have no such instruction, or whose compiler takes no such flag."""
     loads = ["tl.enable_lower_ldgstg", "tl.enable_lower_ldgstg_predicated"]
-    roles = ["tl.auto_stages", "tl.persistent_blocks"]
+    roles = ["tl.persistent_blocks"]
     level = ["tl.ptxas_register_usage_level"]
     fast = ["tl.enable_fast_math", "tl.disable_fast_math"]
     tells = ["tl.enable_ptxas_verbose_output", "tirx.enable_debug"]

@@ -435,6 +435,8 @@ def test_ctrl_c_is_no_stack():
         time.sleep(seconds)
         os.killpg(p.pid, signal.SIGINT)
         said = p.communicate(timeout=120)[0]
+        if "Fatal Python error: init_import_site" in said:  # a busy machine: the interpreter was not up yet
+            continue
         assert p.returncode in (130, -signal.SIGINT) and "Traceback" not in said, (seconds, p.returncode, said)
     with Library(db) as lib:
         assert not [t for q in lib.problems() for t in lib.trials(q["id"]) if t["state"] == "crashed"]
