@@ -19,6 +19,7 @@ static void start(Arena *a, TargetSpec *s)
         .group_warps = 1,
         .units = 8,
         .threads_block = WORKGROUP_THREADS,
+        .grid_side = DISPATCH_MOST,
         .threads_unit = 1024,
         .blocks_unit = 16,
         .regs_unit = 64 * 1024,
