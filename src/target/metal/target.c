@@ -21,6 +21,7 @@ static void start(Arena *a, TargetSpec *s)
         .group_warps = 1,
         .units = 8,
         .threads_block = 1024,
+        .grid_side = 65535, /* what is passed on at a launch */
         .threads_unit = 1024,
         .blocks_unit = 8,
         .regs_unit = 96 * 1024,
